@@ -141,7 +141,7 @@ const lifted = {
   metadata: {
     annotations: {
       "k8s.v1.cni.cncf.io/networks": '[{"name":"red0","interface":"net1","ips":["10.0.0.1/16"]}]',
-      "nodeippool.nmstate.io/place": "StatefulSet/bare0/0",
+      "nodeippool.nmstate.io/pod-index": "StatefulSet/bare0/0",
     },
   },
   spec: { schedulingGates: [] },

@@ -10,9 +10,9 @@ import {
   asksController,
   claimsUnsaid,
   hasEnded,
+  indexOfPod,
   networksOfPod,
   ordinalOf,
-  placeOfPod,
   usesOfMap,
   usesOfWorkloadPod,
   workloadOfPod,
@@ -24,33 +24,33 @@ import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
 /** Bears a pod an address that is its own, or may it? It bears all that it was told, whatever it says by now: applied again, a manifest takes that out. */
 function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
-  const its = isGated(pod) || hasEnded(pod) ? undefined : placeOfPod(pod);
+  const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its !== undefined && formatOwner(ownerOfWorkload(its.workload)) === ownerOfKey(claim)) return true;
   const uses = usesOfWorkloadPod(placeless(pod as never));
   return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
 }
 
-/** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its place and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
+/** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its index and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
 export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
   if (owner.kind === workloadPods.kind && (isBorne(owner, line) || isConflictUnsaid(owner, line, find))) return true;
   const workload = asksController(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
-  const [place = "", nic] = nameOfKey(line.claim).split("/");
-  const network = workload.places.includes(Number(place))
+  const [index = "", nic] = nameOfKey(line.claim).split("/");
+  const network = workload.indexes.includes(Number(index))
     ? workload.networks.find((one) => one.nic === nic)
     : undefined;
   return network !== undefined && maySelect(line, workload, network, sourcesFound(workload, find), isPoolIn(find));
 }
 
 /**
- * Is an address off its place?
+ * Is an address off its pod?
  *
  *  there is                                          | it is
  *  --------------------------------------------------+---------------------------------------------------
  *  a pod with it that has not come to its end        | no
- *  such a pod of this place, which says no addresses | no: it may have it
+ *  such a pod of this index, which says no addresses | no: it may have it
  *   on this network any more                         |
- *  a pod that waits, may be told this place, and has | no: somebody may be about to tell it, by what the
+ *  a pod that waits, may be told this index, and has | no: somebody may be about to tell it, by what the
  *   a network of this name and pool                  |  ConfigMap said
  *  a ConfigMap with it                               | no: the next pod would be told
  *  none of these                                     | yes
@@ -88,18 +88,18 @@ function sameWait(pod: Bag): string {
   return JSON.stringify([namespace, workload, workload?.kind === "Deployment" ? "" : name, asked]);
 }
 
-/** What a pod that waits may be told: for which claims, and of which pools. Any place of a Deployment may be its. */
+/** What a pod that waits may be told: for which claims, and of which pools. Any index of a Deployment may be its. */
 function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
   const workload = workloadOfPod(object);
   if (workload === undefined) return [];
   const owner = `${formatOwner(ownerOfWorkload(workload))}/`;
-  const place = workload.kind === "Deployment" ? "" : `${ordinalOf(object, workload)}/`;
+  const index = workload.kind === "Deployment" ? "" : `${ordinalOf(object, workload)}/`;
   const networks = networksOfPod(object);
   const annotations = asBag(asBag(object.metadata)?.annotations) ?? {};
   const asking = { ...workload, networks, annotations };
   const sources = sourcesFound(asking, find);
   return networks.map((network) => ({
-    isOf: (claim: string) => claim.startsWith(`${owner}${place}`) && claim.endsWith(`/${network.nic}`),
+    isOf: (claim: string) => claim.startsWith(`${owner}${index}`) && claim.endsWith(`/${network.nic}`),
     mayHave: (line: Allocation) => maySelect(line, asking, network, sources, isPoolIn(find)),
   }));
 }

@@ -32,9 +32,9 @@ export function mapNameOf({ kind, name }: WorkloadName): string {
   return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-${kind.toLowerCase()}.${name}`;
 }
 
-/** What its ConfigMap calls the pod of a place. */
-export function entryKey({ kind, name }: WorkloadName, place: number): string {
-  return kind === "StatefulSet" ? `${name}-${place}` : `${place}`;
+/** What its ConfigMap calls the pod of an index. */
+export function entryKey({ kind, name }: WorkloadName, index: number): string {
+  return kind === "StatefulSet" ? `${name}-${index}` : `${index}`;
 }
 
 /** Its default network stands by itself: the API server writes texts as they are. */
@@ -59,31 +59,31 @@ const nodesKey = "nodes";
 /** What pods look for before they start, by the pools of their addresses. */
 const checksKey = "detect";
 
-/** The keys of places for whose addresses other hosts answer: no pod is told these. */
+/** The keys of indexes for whose addresses other hosts answer: no pod is told these. */
 const conflictsKey = "conflicts";
 
 /**
- * What each pod of a workload is to have as its networks, by its place. `addressesOn` says the addresses on a network: none on one of
- * others; undefined where they are still missing, and then the place is missing. `isLeftOut` says which places no pod is to be told.
+ * What each pod of a workload is to have as its networks, by its index. `addressesOn` says the addresses on a network: none on one of
+ * others; undefined where they are still missing, and then the index is missing. `isLeftOut` says which indexes no pod is to be told.
  */
 export function podAddresses(
   workload: Workload,
-  addressesOn: (network: PodNetwork, place: number) => NicAddresses | undefined,
-  isLeftOut: (place: number) => boolean = () => false,
+  addressesOn: (network: PodNetwork, index: number) => NicAddresses | undefined,
+  isLeftOut: (index: number) => boolean = () => false,
 ): RenderedObject {
   const { kind, namespace, name } = workload;
-  const leftOut = workload.places.filter(isLeftOut).map((place) => entryKey(workload, place));
+  const leftOut = workload.indexes.filter(isLeftOut).map((index) => entryKey(workload, index));
   const nodes: Record<string, readonly LabelExpression[]> = {};
   const pools = new Set<Pool>();
-  const data = workload.places.flatMap((place): [string, string][] => {
-    const all = workload.networks.map((network) => ({ network, has: addressesOn(network, place) }));
+  const data = workload.indexes.flatMap((index): [string, string][] => {
+    const all = workload.networks.map((network) => ({ network, has: addressesOn(network, index) }));
     const told = all.flatMap(({ network, has }) =>
       has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
     );
     if (told.length < all.length) return [];
     for (const { network, has } of all) if (isLookedAt(network)) for (const pool of has?.pools ?? []) pools.add(pool);
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
-    const key = entryKey(workload, place);
+    const key = entryKey(workload, index);
     if (reaching.length > 0) nodes[key] = reaching;
     return Object.entries(sayNetworks(told)).map(([annotation, text]) => [dataKey(key, annotation), text]);
   });
@@ -145,7 +145,7 @@ export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined
 /** The networks of a pod in a ConfigMap. */
 export interface PodEntry {
   readonly key: string;
-  readonly place: number;
+  readonly index: number;
   readonly networks: readonly PodNetwork[];
   /** Which nodes reach all of its addresses. */
   readonly nodes: readonly LabelExpression[];
@@ -160,12 +160,12 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   const reaching = nodesIn(reachable);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
   return [...keys].flatMap((key) => {
-    const place = Number(key.slice(entryKey(workload, 0).length - 1));
-    if (key !== entryKey(workload, place)) return [];
+    const index = Number(key.slice(entryKey(workload, 0).length - 1));
+    if (key !== entryKey(workload, index)) return [];
     const said = Object.fromEntries(networkAnnotations.map((one) => [one, pods[dataKey(key, one)]]));
     const networks = readPodNetworks(said, workload.namespace);
     const nodes = asList(reaching[key]) as readonly LabelExpression[];
-    return { key, place, networks, nodes, isLeftOut: conflicts.has(key) };
+    return { key, index, networks, nodes, isLeftOut: conflicts.has(key) };
   });
 }
 

@@ -12,33 +12,33 @@ import { hasEnded, isAlone, workloadOfPod } from "./pods.ts";
 import { keyOfWorkload, ownerOfWorkload } from "./workload-object.ts";
 
 /** What becomes of a pod that does not start, because another host answers for its address. */
-export type Way = "waits" | "replaced" | "no place" | "too many" | "alone" | "failed";
+export type Way = "waits" | "replaced" | "no index" | "too many" | "alone" | "failed";
 
-/** How the place of such a pod stands. */
-export interface StuckPlace {
+/** How the index of such a pod stands. */
+export interface StuckPod {
   /** Of a Deployment: does no other pod get it? */
   readonly isLeftOut: boolean;
-  /** Is there a place for another pod? */
+  /** Is there an index for another pod? */
   readonly isOtherFree: boolean;
-  /** So many places of the Deployment are left out. */
+  /** So many indexes of the Deployment are left out. */
   readonly leftOut: number;
 }
 
 /**
  * Who goes on. A pod of which another container has run is none that does not start.
  *
- *  the pod is of          | its place       | another place | then
+ *  the pod is of          | its index       | another index | then
  *  -----------------------+-----------------+---------------+------------------------------------------------
  *  any other              | any             | any           | it waits: the kubelet tries again
- *  a Deployment           | is left out     | is free       | it is replaced: another one gets another place
- *  a Deployment           | is left out     | is not        | it waits, as there is no place
+ *  a Deployment           | is left out     | is free       | it is replaced: another one gets another index
+ *  a Deployment           | is left out     | is not        | it waits, as there is no index
  *  a Deployment           | is not, as too  | any           | it waits: something answers for every address
  *                         |  many are       |               |
  *  a Deployment           | is not yet      | any           | it waits
  */
-export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, leftOut }: StuckPlace): Way {
+export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, leftOut }: StuckPod): Way {
   if (kind !== "Deployment") return "waits";
-  if (isLeftOut) return isOtherFree ? "replaced" : "no place";
+  if (isLeftOut) return isOtherFree ? "replaced" : "no index";
   return leftOut >= mostLeftOut ? "too many" : "waits";
 }
 
@@ -55,7 +55,7 @@ const ends: Readonly<Record<Way, string>> = {
     "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it. Or delete the pod: the next one gets another address",
   failed: `The pod has failed, and the next one gets another address. ${tidy}`,
   replaced: `Another pod gets another address. ${tidy}`,
-  "no place":
+  "no index":
     "The pod waits, as no other address is free: take this one off that host, or let the NodeIPPool have more addresses",
   "too many": `The pod waits, as ${mostLeftOut} addresses of its Deployment are in conflict already. Does something on the network answer for every address (a proxy of ARP or NDP)? Then switch that off; once the others are free, take them out of annotation ${conflictsAnnotation} of the NodeIPPool`,
 };

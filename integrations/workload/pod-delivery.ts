@@ -13,10 +13,10 @@ import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
 import {
   hasEnded,
+  indexAnnotation,
+  indexOfPod,
   networksOfPod,
   ordinalOf,
-  placeAnnotation,
-  placeOfPod,
   workloadOfPod,
   workloadPods,
 } from "./pods.ts";
@@ -58,7 +58,7 @@ function warnOfNoMap(pod: Bag): TendStep[] {
 
 function workloadsOf(object: Bag): WorkloadName[] {
   if (object.kind === mapsKind.kind) return [workloadOfMap(object) ?? []].flat();
-  return [workloadOfPod(object) ?? [], placeOfPod(object)?.workload ?? []].flat();
+  return [workloadOfPod(object) ?? [], indexOfPod(object)?.workload ?? []].flat();
 }
 
 function sameWorkload(a: WorkloadName | undefined, b: WorkloadName): boolean {
@@ -72,18 +72,18 @@ function byAge(a: Bag, b: Bag): number {
 }
 
 /**
- * Which place a pod of a Deployment has. It is written into the pod first, and only where the server then shows no other one
- * with it, also none that waits, the addresses follow: of two controllers that choose the same place for two pods at once, each sees
+ * Which index a pod of a Deployment has. It is written into the pod first, and only where the server then shows no other one
+ * with it, also none that waits, the addresses follow: of two controllers that choose the same index for two pods at once, each sees
  * what the other one has written, or none has told its pod.
  *
  *  the pod that waits has | other pods that may run, or wait, have it | to do
  *  -----------------------+-------------------------------------------+-----------------------------------------
- *  no place               |                                           | choose the lowest place that nobody has
- *  a place that is left   | any                                       | choose another one
+ *  no index               |                                           | choose the lowest index that nobody has
+ *  an index that is left  | any                                       | choose another one
  *   out, or is no more    |                                           |
- *  a place                | no                                        | tell it its addresses
- *  a place                | one that does not wait, or comes first    | choose another one
- *  a place                | others that wait                          | nothing: they choose another one
+ *  an index               | no                                        | tell it its addresses
+ *  an index               | one that does not wait, or comes first    | choose another one
+ *  an index               | others that wait                          | nothing: they choose another one
  */
 function stepsOfDeployment(
   waiting: readonly Bag[],
@@ -93,28 +93,28 @@ function stepsOfDeployment(
 ): TendStep[] {
   const { workload, entries } = addresses;
   const usable = [...entries.values()].filter(({ isLeftOut }) => !isLeftOut);
-  const places = usable.map(({ place }) => place).sort((a, b) => a - b);
+  const indexes = usable.map(({ index }) => index).sort((a, b) => a - b);
   const needs: Needs = { keys: [], all: podsOf(workload) };
-  const placeOf = (pod: Bag) => {
-    const its = placeOfPod(pod);
-    return sameWorkload(its?.workload, workload) ? its?.place : undefined;
+  const indexOf = (pod: Bag) => {
+    const its = indexOfPod(pod);
+    return sameWorkload(its?.workload, workload) ? its?.index : undefined;
   };
-  const holders = holdersOf(pods, placeOf, addresses);
+  const holders = holdersOf(pods, indexOf, addresses);
   const taken = new Set(holders.keys());
-  const known = new Set(places);
-  const free = places.filter((place) => !taken.has(place)).values();
+  const known = new Set(indexes);
+  const free = indexes.filter((index) => !taken.has(index)).values();
   const steps = waiting.flatMap((pod): TendStep[] => {
-    const own = placeOf(pod);
+    const own = indexOf(pod);
     const others = (holders.get(own) ?? []).filter((one) => one !== pod);
     const isTheirs = others.some((one) => !isGated(one) || isDeleting(one) || byAge(one, pod) < 0);
     const mayKeep = own !== undefined && known.has(own) && !isTheirs;
     if (mayKeep) return others.length > 0 ? [] : tell(pod, own, addresses);
-    const { value: place } = free.next();
-    const chosen = place === undefined ? null : `${workload.kind}/${workload.name}/${place}`;
-    const fields = { metadata: { annotations: { [placeAnnotation]: chosen } } };
+    const { value: index } = free.next();
+    const chosen = index === undefined ? null : `${workload.kind}/${workload.name}/${index}`;
+    const fields = { metadata: { annotations: { [indexAnnotation]: chosen } } };
     return [
       ...(own === undefined && chosen === null ? [] : [{ verb: "change", object: pod, fields, needs } as const]),
-      ...(chosen === null ? [warn(pod, noPlace(addresses, places.length))] : []),
+      ...(chosen === null ? [warn(pod, noIndex(addresses, indexes.length))] : []),
     ];
   });
   // Those that choose come first: the server is then asked once for all that are told.
@@ -122,7 +122,7 @@ function stepsOfDeployment(
   return [...partition(steps, (step) => "needs" in step && step.needs === needs).flat(), ...replaced];
 }
 
-/** Pods that do not start make way for others, as far as there are places for these; `free` is how many. */
+/** Pods that do not start make way for others, as far as there are indexes for these; `free` is how many. */
 function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresses): TendStep[] {
   const { workload, entries } = addresses;
   const leftOut = [...entries.values()].filter((one) => one.isLeftOut);
@@ -130,8 +130,8 @@ function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresse
   let left = free;
   return started.flatMap((pod): TendStep[] => {
     if (!isStuck(pod)) return warnOfDetected(pod, "waits");
-    const place = placeOfPod(pod)?.place;
-    const isLeftOut = leftOut.some((one) => one.place === place);
+    const index = indexOfPod(pod)?.index;
+    const isLeftOut = leftOut.some((one) => one.index === index);
     const way = wayOf(workload.kind, { isLeftOut, isOtherFree: left > 0, leftOut: leftOut.length });
     if (way !== "replaced") return warnOfDetected(pod, way);
     left--;
@@ -139,24 +139,24 @@ function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresse
   });
 }
 
-/** The pods that have a place: they say so, or they run with an address of it. */
-function holdersOf(pods: readonly Bag[], placeOf: (pod: Bag) => number | undefined, { entries }: Addresses) {
-  const placeOfIp = new Map(
-    [...entries.values()].flatMap(({ place, networks }) => networks.flatMap(ipsOf).map((ip) => [ip, place])),
+/** The pods that have an index: they say so, or they run with an address of it. */
+function holdersOf(pods: readonly Bag[], indexOf: (pod: Bag) => number | undefined, { entries }: Addresses) {
+  const indexOfIp = new Map(
+    [...entries.values()].flatMap(({ index, networks }) => networks.flatMap(ipsOf).map((ip) => [ip, index])),
   );
   const held = pods.flatMap((pod) => {
     const borne = isGated(pod) ? [] : networksOfPod(pod).flatMap(ipsOf);
-    const places = new Set([placeOf(pod), ...borne.map((ip) => placeOfIp.get(ip))]);
-    return [...places].map((place) => ({ place, pod }));
+    const indexes = new Set([indexOf(pod), ...borne.map((ip) => indexOfIp.get(ip))]);
+    return [...indexes].map((index) => ({ index, pod }));
   });
-  const holders = Map.groupBy(held, ({ place }) => place);
-  return new Map([...holders].map(([place, all]) => [place, all.map(({ pod }) => pod)]));
+  const holders = Map.groupBy(held, ({ index }) => index);
+  return new Map([...holders].map(([index, all]) => [index, all.map(({ pod }) => pod)]));
 }
 
 function ipsOf({ element }: PodNetwork): string[] {
   return asList(element.ips).map(String);
 }
 
-function noPlace({ workload, map }: Addresses, count: number): string {
+function noIndex({ workload, map }: Addresses, count: number): string {
   return `ConfigMap ${nameOf(map)} has addresses for ${count} pods of Deployment ${workload.name}, and each is some pod's: this one waits until one of these ends`;
 }

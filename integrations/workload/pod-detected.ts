@@ -15,7 +15,7 @@ import type { Detected } from "../in-cluster.ts";
 import { messageIn } from "./detect-status.ts";
 import { hasEnded, isAlone, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
 import { poolIn } from "./sources-in-cluster.ts";
-import { claimOfPlace, ownerOfWorkload, type Workload } from "./workload-object.ts";
+import { claimOfIndex, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
 /** What it has found about one address. */
 export interface DetectedLine {
@@ -60,7 +60,7 @@ export function detectedIn(pod: Bag): DetectedLine[] {
     });
 }
 
-/** The addresses that a pod was told, each with the place and the NIC that it has it for; of one that has ended, its own alone. */
+/** The addresses that a pod was told, each with the index and the NIC that it has it for; of one that has ended, its own alone. */
 function usesOfPod(pod: Bag) {
   const workload = hasEnded(pod) ? workloadOfPod(pod) : undefined;
   const self = workload && formatOwner(ownerOfWorkload(workload));
@@ -70,7 +70,7 @@ function usesOfPod(pod: Bag) {
   });
 }
 
-/** The same for the record: by the claims of its place. */
+/** The same for the record: by the claims of its index. */
 export function detectedByPod(pod: Bag): Detected[] {
   const lines = detectedIn(pod);
   if (lines.length === 0) return [];
@@ -93,7 +93,7 @@ export function isConflictUnsaid(
   return object !== undefined && !poolConflictsOf(object).has(address);
 }
 
-/** So many places of one Deployment are left out; where all conflict, something answers for every address. */
+/** So many indexes of one Deployment are left out; where all conflict, something answers for every address. */
 export const mostLeftOut = 3;
 
 /** May the address of a claim be left out, beside those of others? */
@@ -104,28 +104,28 @@ export function mayLeaveOut(claim: string, conflicting: ReadonlySet<string>): bo
   return new Set(its.map(policyOfKey)).size <= mostLeftOut;
 }
 
-/** Does another host answer for an address of a place? The next pod of a Deployment gets another place. */
-export function isLeftOut(workload: Workload, place: number, { conflicting = new Set() }: Facts): boolean {
+/** Does another host answer for an address of an index? The next pod of a Deployment gets another index. */
+export function isLeftOut(workload: Workload, index: number, { conflicting = new Set() }: Facts): boolean {
   const owner = ownerOfWorkload(workload);
   const isOfDeployment = workload.kind === "Deployment" && conflicting.size > 0;
   return (
-    isOfDeployment && workload.networks.some(({ nic }) => conflicting.has(claimKey(owner, claimOfPlace(place, nic))))
+    isOfDeployment && workload.networks.some(({ nic }) => conflicting.has(claimKey(owner, claimOfIndex(index, nic))))
   );
 }
 
 /**
- * A workload with a place more for each that is left out. Those stay, with their addresses: nobody else is to have these.
+ * A workload with an index more for each that is left out. Those stay, with their addresses: nobody else is to have these.
  *
- *  places that are left out      | places besides
+ *  indexes that are left out     | indexes besides
  *  ------------------------------+---------------------------------
  *  none, or of a StatefulSet     | none
  *  some                          | as many as can be used instead
  *  more than three               | three
  */
-export function withPlacesInstead(workload: Workload, facts: Facts): Workload {
-  const asked = workload.places.length;
-  const places = [...workload.places];
-  const usable = () => places.filter((place) => !isLeftOut(workload, place, facts)).length;
-  while (usable() < asked && places.length < asked + mostLeftOut) places.push(places.length);
-  return places.length === asked ? workload : { ...workload, places };
+export function withIndexesInstead(workload: Workload, facts: Facts): Workload {
+  const asked = workload.indexes.length;
+  const indexes = [...workload.indexes];
+  const usable = () => indexes.filter((index) => !isLeftOut(workload, index, facts)).length;
+  while (usable() < asked && indexes.length < asked + mostLeftOut) indexes.push(indexes.length);
+  return indexes.length === asked ? workload : { ...workload, indexes };
 }

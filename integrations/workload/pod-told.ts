@@ -21,7 +21,7 @@ import {
 } from "./pod-addresses.ts";
 import { toldToDetect } from "./pod-detect.ts";
 import { type PodNetwork, sayNetworks } from "./pod-networks.ts";
-import { networksOfPod, placeAnnotation, workloadPods } from "./pods.ts";
+import { indexAnnotation, networksOfPod, workloadPods } from "./pods.ts";
 
 /** A workload, and the ConfigMap with the addresses of its pods. */
 export interface Addresses {
@@ -56,20 +56,20 @@ export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresse
 }
 
 /**
- * Tells a pod the addresses of its place, and lets it be scheduled. The server is asked first whether what says so is as it is seen.
+ * Tells a pod the addresses of its index, and lets it be scheduled. The server is asked first whether what says so is as it is seen.
  *
  *  the ConfigMap                        | the pod
  *  -------------------------------------+------------------------------------------------------------------
- *  has its place                        | is told, once all its networks can be
+ *  has its index                        | is told, once all its networks can be
  *  has it, with addresses for nodes     | waits, and an Event says so
  *   that its nodeSelector rules out      |
  *  is for pods that name other pools    | waits, and an Event says so: it, or the pod, is of an earlier template
  *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
  *  has not, and a plan made it          | waits, and an Event says so
  */
-export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] {
+export function tell(pod: Bag, index: number, addresses: Addresses): TendStep[] {
   const { workload, map } = addresses;
-  const key = entryKey(workload, place);
+  const key = entryKey(workload, index);
   const entry = addresses.entries.get(key);
   const next = `allocate, render and apply ${workload.kind} ${workload.name}`;
   if (entry === undefined)
@@ -94,7 +94,7 @@ export function tell(pod: Bag, place: number, addresses: Addresses): TendStep[] 
   const annotations = {
     ...sayNetworks(networks),
     ...toldToDetect(pod, networks, checksInMap(map)),
-    [placeAnnotation]: `${workload.kind}/${workload.name}/${place}`,
+    [indexAnnotation]: `${workload.kind}/${workload.name}/${index}`,
   };
   const fields = {
     metadata: { annotations },

@@ -10,7 +10,7 @@ import { dataKey, entriesOfMap, type WorkloadName, workloadOfMap } from "./pod-a
 import { type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import {
   addressesLabel,
-  claimOfPlace,
+  claimOfIndex,
   isAllocatedInCluster,
   kindsWithPods,
   ownerOfWorkload,
@@ -18,8 +18,8 @@ import {
   workloadGroup,
 } from "./workload-object.ts";
 
-/** On a pod: the place that it has of its workload, `Deployment/web/2`. */
-export const placeAnnotation = `${ownPrefix}place`;
+/** On a pod: the index that it has of its workload, `Deployment/web/2`. */
+export const indexAnnotation = `${ownPrefix}pod-index`;
 
 /** On a pod that is being deleted and never ends: its uid, once its addresses are free. A copy of it has another one. */
 export const freedAnnotation = `${ownPrefix}freed`;
@@ -43,9 +43,9 @@ export const workloadPods: WatchedKind = {
 };
 
 /** What a pod is for its workload. */
-export interface PodPlace {
+export interface PodIndex {
   readonly workload: WorkloadName;
-  readonly place: number;
+  readonly index: number;
 }
 
 /**
@@ -80,16 +80,16 @@ export function isWaitingAlone(pod: Bag): boolean {
   return isAlone(pod) && isGated(pod) && !isOver(pod);
 }
 
-/** The place that a pod was told, of the workload that made it, if that is still known; of a pod of a StatefulSet, what its name says. */
-export function placeOfPod(pod: Bag): PodPlace | undefined {
+/** The index that a pod was told, of the workload that made it, if that is still known; of a pod of a StatefulSet, what its name says. */
+export function indexOfPod(pod: Bag): PodIndex | undefined {
   const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
-  const [, kind, name, place] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[placeAnnotation]}`) ?? [];
+  const [, kind, name, index] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[indexAnnotation]}`) ?? [];
   const told = kindsWithPods.find((one) => one === kind);
   const workload = workloadOfPod(pod);
   const isMade = workload !== undefined && workload.kind !== "Pod";
   if (told !== undefined && (!isMade || (workload.kind === told && workload.name === name)))
-    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, place: Number(place) };
-  return workload?.kind === "StatefulSet" ? { workload, place: ordinalOf(pod, workload) } : undefined;
+    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, index: Number(index) };
+  return workload?.kind === "StatefulSet" ? { workload, index: ordinalOf(pod, workload) } : undefined;
 }
 
 /** Does the controller allocate for its pods, or for it? */
@@ -97,7 +97,7 @@ export function asksController(object: Bag): boolean {
   return isAllocatedInCluster(object) || isWaitingAlone(object);
 }
 
-/** The number of a pod of a StatefulSet; a pod by itself is the first. */
+/** The index of a pod of a StatefulSet, by its name; a pod by itself is the first. */
 export function ordinalOf(pod: Bag, { kind, name }: WorkloadName): number {
   const digits = kind === "Pod" ? "0" : nameOf(pod).slice(name.length + 1);
   return /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
@@ -121,7 +121,7 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
   return readPodNetworks(asBag(annotations) ?? {}, `${namespace}`);
 }
 
-/** The addresses that a pod may run with, each the claim's of its place; of one that does not say its place, the workload's that made it. */
+/** The addresses that a pod may run with, each the claim's of its index; of one that does not say its index, the workload's that made it. */
 export function usesOfWorkloadPod(located: LocatedObject): Use[] {
   return hasEnded(located.object) ? [] : usesToldTo(located);
 }
@@ -132,7 +132,7 @@ export function usesToldTo({ object, at }: LocatedObject): Use[] {
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
   if (!isOurs || isGated(object)) return [];
   const workload = workloadOfPod(object);
-  const its = placeOfPod(object) ?? (workload && { workload });
+  const its = indexOfPod(object) ?? (workload && { workload });
   return networksOfPod(object).flatMap((network) =>
     usesOfNetwork(network, its, () => at(["metadata", "annotations", network.annotation], "")),
   );
@@ -140,19 +140,19 @@ export function usesToldTo({ object, at }: LocatedObject): Use[] {
 
 /** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */
 export function claimsUnsaid(pod: Bag): string[] {
-  const its = isGated(pod) || hasEnded(pod) ? undefined : placeOfPod(pod);
+  const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its === undefined) return [];
   const unsaid = networksOfPod(pod).filter(({ element }) => element.ips === undefined);
-  return unsaid.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfPlace(its.place, nic)));
+  return unsaid.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfIndex(its.index, nic)));
 }
 
-/** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its place. */
+/** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its index. */
 export function usesOfMap({ object, at }: LocatedObject): Use[] {
   const workload = workloadOfMap(object);
   if (workload === undefined) return [];
-  return entriesOfMap(object, workload).flatMap(({ key, place, networks }) =>
+  return entriesOfMap(object, workload).flatMap(({ key, index, networks }) =>
     networks.flatMap((network) =>
-      usesOfNetwork(network, { workload, place }, (ip) => at(["data", dataKey(key, network.annotation)], ip)),
+      usesOfNetwork(network, { workload, index }, (ip) => at(["data", dataKey(key, network.annotation)], ip)),
     ),
   );
 }
@@ -160,10 +160,10 @@ export function usesOfMap({ object, at }: LocatedObject): Use[] {
 /** The addresses of a network of a pod. `at` says where one stands. */
 function usesOfNetwork(
   { nic, element }: PodNetwork,
-  its: Partial<PodPlace> | undefined,
+  its: Partial<PodIndex> | undefined,
   at: (ip: string) => Use["at"],
 ): Use[] {
-  const claim = its?.place === undefined ? undefined : claimOfPlace(its.place, nic);
+  const claim = its?.index === undefined ? undefined : claimOfIndex(its.index, nic);
   const own = {
     ...(its?.workload && { owner: formatOwner(ownerOfWorkload(its.workload)) }),
     ...(claim === undefined ? {} : { interface: claim, claim }),

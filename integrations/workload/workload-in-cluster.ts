@@ -12,11 +12,11 @@ import { gone, isStillNamed } from "./kept-addresses.ts";
 import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
 import { mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
-import { detectedByPod, isLeftOut, mayLeaveOut, withPlacesInstead } from "./pod-detected.ts";
+import { detectedByPod, isLeftOut, mayLeaveOut, withIndexesInstead } from "./pod-detected.ts";
 import {
   asksController,
+  indexOfPod,
   isWaitingAlone,
-  placeOfPod,
   usesOfMap,
   usesOfWorkloadPod,
   workloadOfPod,
@@ -58,7 +58,7 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
   ],
   usedIn: ["ConfigMap", workloadPods.kind],
   read: (objects) => readModel(objects, asksController),
-  claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfPlaces(value, model, facts)),
+  claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfIndexes(value, model, facts)),
   isClaim: isOfWorkload,
   render: renderMaps,
   uses: () => (located, found) => {
@@ -98,9 +98,9 @@ function kinds(): WatchedKind[] {
   ];
 }
 
-/** The address of a place says its place, so that what a pod shows is that claim's and no other one's. */
-function claimsOfPlaces(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
-  return claimsOfWorkload(withPlacesInstead(workload, facts), model, facts).map((claim) => ({
+/** The address of an index says its index, so that what a pod shows is that claim's and no other one's. */
+function claimsOfIndexes(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
+  return claimsOfWorkload(withIndexesInstead(workload, facts), model, facts).map((claim) => ({
     ...claim,
     interface: claim.name,
   }));
@@ -127,8 +127,8 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
   );
   const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
     if (!isServed(value, model, facts)) return [source, []];
-    const map = podAddresses(withPlacesInstead(value, facts), addressesByNic(lines, value, model, facts), (place) =>
-      isLeftOut(value, place, facts),
+    const map = podAddresses(withIndexesInstead(value, facts), addressesByNic(lines, value, model, facts), (index) =>
+      isLeftOut(value, index, facts),
     );
     if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
@@ -179,7 +179,7 @@ function concerns(object: Bag): Concern {
 
 /** Of one that has addresses by itself, the end matters as that of any owner. */
 function concernOfPod(pod: Bag): Concern {
-  const maker = isGated(pod) ? workloadOfPod(pod) : placeOfPod(pod)?.workload;
+  const maker = isGated(pod) ? workloadOfPod(pod) : indexOfPod(pod)?.workload;
   const owners = usesOfWorkloadPod(placeless(pod as never)).flatMap(({ owner }) => owner ?? []);
   const isAlone = maker?.kind === "Pod";
   const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];

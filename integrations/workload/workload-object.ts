@@ -22,8 +22,8 @@ export interface Workload {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
-  /** The numbers of the pods of a StatefulSet; those of the pods that a Deployment may have at once. */
-  readonly places: readonly number[];
+  /** The indexes of the pods of a StatefulSet; those of the pods that a Deployment may have at once. */
+  readonly indexes: readonly number[];
   readonly networks: readonly PodNetwork[];
   /** Of its pods. */
   readonly labels: Labels;
@@ -94,8 +94,8 @@ export function keepWorkload(object: Bag): Bag {
 export function parseWorkload(object: Bag): Parsed<Workload> {
   const { name, namespace = "default" } = asBag(object.metadata) ?? {};
   const kind = object.kind as WorkloadKind;
-  const places = placesOf(object);
-  if (places.issues) return places;
+  const indexes = indexesOf(object);
+  if (indexes.issues) return indexes;
   const networks = parsePodNetworks(annotationsOf(object), `${namespace}`);
   if (networks.issues)
     return { issues: networks.issues.map((issue) => ({ ...issue, path: pathOfAnnotation(`${issue.path?.[0]}`) })) };
@@ -107,7 +107,7 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   const { labels } = metadataIn(object) ?? {};
   return {
     value: {
-      ...{ kind, name: `${name}`, namespace: `${namespace}`, places: places.value, networks: networks.value },
+      ...{ kind, name: `${name}`, namespace: `${namespace}`, indexes: indexes.value, networks: networks.value },
       labels: (asBag(labels) ?? {}) as Labels,
       nodeSelector: nodeSelectorOf(object) as Labels,
       annotations: aboutPools(annotationsOf(object)),
@@ -115,9 +115,9 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   };
 }
 
-function placesOf(object: Bag): Parsed<readonly number[]> {
+function indexesOf(object: Bag): Parsed<readonly number[]> {
   if (object.kind === "Pod") return { value: [0] };
-  return object.kind === "Deployment" ? placesOfDeployment(object) : ordinalsOf(object);
+  return object.kind === "Deployment" ? indexesOfDeployment(object) : ordinalsOf(object);
 }
 
 /** One ConfigMap holds no more. */
@@ -154,11 +154,11 @@ function ordinalsOf(object: Bag): Parsed<readonly number[]> {
  *  maxSurge is a percentage | that of `replicas`, rounded up
  *  none is said             | 25%
  */
-function placesOfDeployment(object: Bag): Parsed<readonly number[]> {
+function indexesOfDeployment(object: Bag): Parsed<readonly number[]> {
   const replicas = replicasOf(object);
   if (replicas.issues) return replicas;
   const asked = annotationsOf(object)[countAnnotation];
-  if (asked !== undefined) return placesAsked(`${asked}`, replicas.value);
+  if (asked !== undefined) return indexesAsked(`${asked}`, replicas.value);
   const { type, rollingUpdate } = asBag(asBag(object.spec)?.strategy) ?? {};
   const { maxSurge = "25%" } = asBag(rollingUpdate) ?? {};
   const [, percent] = /^(\d+)%$/.exec(`${maxSurge}`) ?? [];
@@ -169,7 +169,7 @@ function placesOfDeployment(object: Bag): Parsed<readonly number[]> {
   return { issues: [{ message: `maxSurge must be a number or a percentage, for at most ${most} pods`, path }] };
 }
 
-function placesAsked(text: string, replicas: number): Parsed<readonly number[]> {
+function indexesAsked(text: string, replicas: number): Parsed<readonly number[]> {
   const [, plus, digits] = /^(\+?)(\d+)$/.exec(text) ?? [];
   const all = Number(digits) + (plus === "+" ? replicas : 0);
   if (isCount(all)) return { value: numbers(all) };
@@ -190,9 +190,9 @@ export function ownerOfWorkload({ kind, name, namespace }: Pick<Workload, "kind"
   return { kind, namespace, name };
 }
 
-/** What the claim of one of its pods is called: the same whenever a pod of that number is made. */
-export function claimOfPlace(place: number, nic: string): string {
-  return `${place}/${nic}`;
+/** What the claim of one of its pods is called: the same whenever a pod of that index is made. */
+export function claimOfIndex(index: number, nic: string): string {
+  return `${index}/${nic}`;
 }
 
 /** Is an owner, as `formatOwner` writes it, or a claim of one, a workload's? */

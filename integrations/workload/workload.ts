@@ -23,7 +23,7 @@ import { usesOfMap } from "./pods.ts";
 import { explainedFor } from "./pools-explained.ts";
 import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import {
-  claimOfPlace,
+  claimOfIndex,
   hasNetworks,
   isOfWorkload,
   ownerOfWorkload,
@@ -107,8 +107,8 @@ export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag
 export function claimsOfWorkload(workload: Workload, sources: PoolSources, facts: Facts): Claim[] {
   return ownNetworks(workload, sources, facts).flatMap(({ network, pools }) =>
     pools.flatMap((of) =>
-      workload.places.map((place) => {
-        const name = claimOfPlace(place, network.nic);
+      workload.indexes.map((index) => {
+        const name = claimOfIndex(index, network.nic);
         return { owner: ownerOfWorkload(workload), name, isOfPod: true, ...asksOf(of, facts.pools) };
       }),
     ),
@@ -136,9 +136,9 @@ export function linesByClaim(lines: readonly Allocation[]): LinesByClaim {
 export function addressesByNic(byClaim: LinesByClaim, workload: Workload, model: WorkloadModel, facts: Facts) {
   const { pools } = facts;
   const own = new Map(ownNetworks(workload, model, facts).map((one) => [one.network, one.pools]));
-  return (network: PodNetwork, place: number): NicAddresses | undefined => {
+  return (network: PodNetwork, index: number): NicAddresses | undefined => {
     const families = own.get(network) ?? [];
-    const claim = claimKey(ownerOfWorkload(workload), claimOfPlace(place, network.nic));
+    const claim = claimKey(ownerOfWorkload(workload), claimOfIndex(index, network.nic));
     const found = families.flatMap((family) => {
       const lines = poolsAsked(asksOf(family, pools)).flatMap((pool) => byClaim.get(identityOf({ pool, claim })) ?? []);
       const known = lines.flatMap(({ address, pool: name }) => {
@@ -159,10 +159,10 @@ function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: 
   const rendered = ({ value, source }: ReadObject<Workload>): readonly RenderedObject[] => {
     if (!isServed(value, model, facts)) return [source.object as unknown as RenderedObject];
     const known = addressesByNic(byClaim, value, model, facts);
-    const addressesOn = (network: PodNetwork, place: number) => {
-      const has = known(network, place);
+    const addressesOn = (network: PodNetwork, index: number) => {
+      const has = known(network, index);
       if (has !== undefined) return has;
-      const key = claimKey(ownerOfWorkload(value), claimOfPlace(place, network.nic));
+      const key = claimKey(ownerOfWorkload(value), claimOfIndex(index, network.nic));
       throw new IpamError("stale", `no address of network ${network.definition} is recorded for ${key}`);
     };
     const map = podAddresses(value, addressesOn);

@@ -128,16 +128,16 @@ describe("pods of a cluster, served by the controller", () => {
         await restart("deployment web");
       }
       await kubectl("rollout status deployment web --timeout=60s");
-      const places = (count: number) =>
+      const indexes = (count: number) =>
         Array.from({ length: count }, (_, i) => `10.0.0.${i + 1} Deployment/default:web/${i}/net1`);
-      expect(await lines()).toEqual(places(4));
+      expect(await lines()).toEqual(indexes(4));
       await kubectl("scale deployment web --replicas=6");
       await kubectl("rollout status deployment web --timeout=60s");
-      expect(await lines()).toEqual(places(7));
+      expect(await lines()).toEqual(indexes(7));
       await kubectl("scale deployment web --replicas=1");
       await restart("deployment web");
       await kubectl("rollout status deployment web --timeout=60s");
-      await until(lines, places(2));
+      await until(lines, indexes(2));
     });
     expect(new Set([...runner.had.values()].flatMap((ips) => [...ips])).size).toBeLessThanOrEqual(7);
     for (const [name, ips] of runner.had) expect([name, ips.size]).toEqual([name, 1]);
@@ -211,7 +211,7 @@ describe("pods of a cluster, served by the controller", () => {
     await kubectl("delete node n1");
   });
 
-  it("S5: two controllers at once tell no two pods one place", async () => {
+  it("S5: two controllers at once tell no two pods one index", async () => {
     await served(() =>
       served(async () => {
         await create(workload("Deployment", "web", { replicas: 6, strategy: { rollingUpdate: { maxSurge: 3 } } }));

@@ -371,12 +371,12 @@ export class WorkloadsPlay extends Play {
       strategy: { rollingUpdate: { maxSurge: number } };
       template: { metadata: { annotations: Record<string, string> } };
     };
-    const places = spec.replicas + (kind === "Deployment" ? spec.strategy.rollingUpdate.maxSurge : 0);
+    const indexes = spec.replicas + (kind === "Deployment" ? spec.strategy.rollingUpdate.maxSurge : 0);
     const networks =
       `${spec.template.metadata.annotations["k8s.v1.cni.cncf.io/networks"]}`.split(", ").length +
       (withEth0.includes(name) ? 1 : 0);
     const live = this.record.allocations.filter(({ claim }) => ownerOfKey(claim).endsWith(`:${name}`));
-    return live.length < places * networks;
+    return live.length < indexes * networks;
   }
 
   /** All workloads are deleted. */

@@ -35,7 +35,7 @@ describe("a NIC of pods that has another name", () => {
     const commands = [...stderr.matchAll(/allow the move: nodeippool (mv \S+ \S+), or/g)].map(
       ([, words = ""]) => words,
     );
-    const full = (place: number) => `mv StatefulSet/default:db/${place}/net1 StatefulSet/default:db/${place}/eth5`;
+    const full = (index: number) => `mv StatefulSet/default:db/${index}/net1 StatefulSet/default:db/${index}/eth5`;
     expect(commands).toEqual([full(0), full(1)]);
     for (const command of commands) await done(folder, ...command.split(" "));
     expect(await done(folder, "allocate", "m")).toContain("Plan: 0 to allocate, 3 kept, 0 to release.");

@@ -38,7 +38,7 @@ async function told(folder: string): Promise<string[]> {
 }
 
 describe("StatefulSets of a folder", () => {
-  it("S3: each pod has an address of each family, by its number", async () => {
+  it("S3: each pod has an address of each family, by its index", async () => {
     const folder = folderWith(statefulSet("red", { replicas: 2, ordinals: { start: 5 } }));
     await done(folder, "allocate", "m");
     expect(await told(folder)).toEqual(["web-5 net1 10.0.0.1/24 fd00::1/64", "web-6 net1 10.0.0.2/24 fd00::2/64"]);

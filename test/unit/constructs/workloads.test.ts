@@ -31,7 +31,7 @@ const red = (): Bag => {
 const db = (replicas = 2) => workload("StatefulSet", "db", { replicas }, "red", {});
 const web = () => workload("Deployment", "web", { replicas: 1 }, "red", {});
 
-/** What each pod, or place, is told. */
+/** What each pod, or index, is told. */
 function told(objects: Record<string, Manifest>, name: string): Record<string, string[]> {
   const entries = Object.entries((objects[`ConfigMap/${name}`] as { data?: Record<string, string> })?.data ?? {});
   return Object.fromEntries(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { keep } from "../../../controller/seen.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
-import { placeAnnotation } from "../../../integrations/workload/pods.ts";
+import { indexAnnotation } from "../../../integrations/workload/pods.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { isRunning } from "../../support/sim-apps.ts";
 import { SimTender } from "../../support/sim-tender.ts";
@@ -15,7 +15,7 @@ describe("a Deployment whose pods wait for the controller", () => {
   const running = ({ apps }: ReturnType<typeof beginWorkloads>) =>
     apps.all("Pod").filter(isRunning).flatMap(ipsOf).sort();
 
-  it("S5: each pod has a place, and its address; there are as many as pods, and those of a rollout", async () => {
+  it("S5: each pod has an index, and its address; there are as many as pods, and those of a rollout", async () => {
     const all = beginWorkloads();
     all.create("Deployment", "web", rolling(3));
     await all.pass();
@@ -40,7 +40,7 @@ describe("a Deployment whose pods wait for the controller", () => {
     apps.areNodesStuck = true;
     for (const pod of apps.all("Pod")) apps.remove(pod);
     await pass(90_000);
-    // One place is free, and three pods end without end.
+    // One index is free, and three pods end without end.
     expect(apps.all("Pod").filter((pod) => ipsOf(pod).length === 0)).toHaveLength(2);
     expect(tending.said.join()).toContain(
       "ConfigMap nodeippool-deployment.web has addresses for 4 pods of Deployment web",
@@ -50,7 +50,7 @@ describe("a Deployment whose pods wait for the controller", () => {
     expect(new Set(running(all)).size).toBe(3);
   });
 
-  it("S10: scaled, a pod that stays keeps its address, whichever place it has; it is free once the pod has ended", async () => {
+  it("S10: scaled, a pod that stays keeps its address, whichever index it has; it is free once the pod has ended", async () => {
     const all = beginWorkloads();
     const { apps, sim, create, pass } = all;
     create("Deployment", "web", rolling(5));
@@ -72,7 +72,7 @@ describe("a Deployment whose pods wait for the controller", () => {
   it.each([
     ["both wait", true, [1, 0]],
     ["the second one has begun", false, [0, 1]],
-  ])("two pods with one place, of which %s: one of them keeps it", async (_, isGated, places) => {
+  ])("two pods with one index, of which %s: one of them keeps it", async (_, isGated, indexes) => {
     const { apps, create, pass, told, tending } = beginWorkloads();
     create("Deployment", "web", rolling(2));
     tending.isFrozen = true;
@@ -86,7 +86,7 @@ describe("a Deployment whose pods wait for the controller", () => {
           ...asBag(one.metadata),
           annotations: {
             ...asBag(asBag(one.metadata)?.annotations),
-            "nodeippool.nmstate.io/place": "Deployment/web/1",
+            "nodeippool.nmstate.io/pod-index": "Deployment/web/1",
           },
         },
         ...(i === 1 && !isGated ? { spec: { schedulingGates: [] } } : {}),
@@ -95,13 +95,13 @@ describe("a Deployment whose pods wait for the controller", () => {
     await pass();
     const found = apps
       .all("Pod")
-      .map((pod) => asBag(asBag(pod.metadata)?.annotations)?.["nodeippool.nmstate.io/place"]);
-    expect(found).toEqual(places.map((place) => `Deployment/web/${place}`));
+      .map((pod) => asBag(asBag(pod.metadata)?.annotations)?.["nodeippool.nmstate.io/pod-index"]);
+    expect(found).toEqual(indexes.map((index) => `Deployment/web/${index}`));
     expect(new Set(told()).size).toBe(2);
   });
 });
 
-it("of two controllers, the one that sees a pod as it was before gives its place to no other one", async () => {
+it("of two controllers, the one that sees a pod as it was before gives its index to no other one", async () => {
   const { apps, create, pass, told, tending, sim } = beginWorkloads();
   create("Deployment", "web", rolling(1, 1));
   tending.isFrozen = true;
@@ -190,7 +190,7 @@ it("a pod is told while other pods around it change all the time", async () => {
   expect(told().filter((text) => / 10\.0\.0\./.test(text))).toHaveLength(1);
 });
 
-it("a place is not told that another pod has by what the watch shows while the server is asked", async () => {
+it("an index is not told that another pod has by what the watch shows while the server is asked", async () => {
   const { sim, tending, apps, create, pass, told } = beginWorkloads();
   create("Deployment", "web", { replicas: 1 });
   await pass();
@@ -199,7 +199,7 @@ it("a place is not told that another pod has by what the watch shows while the s
   apps.edit("Deployment", "web", { replicas: 2 });
   await pass(200);
   const second = apps.all("Pod").find((pod) => pod.metadata.name !== first?.metadata.name);
-  apps.change(second ?? {}, (pod) => marked(pod, { [placeAnnotation]: "Deployment/web/0" }));
+  apps.change(second ?? {}, (pod) => marked(pod, { [indexAnnotation]: "Deployment/web/0" }));
   // Another controller, which has not seen the first one yet.
   const other = new SimTender(podDelivery, sim.server);
   const { world } = other.tender;

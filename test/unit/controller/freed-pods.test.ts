@@ -13,7 +13,7 @@ type Nodes = Parameters<typeof freedPods>[0];
 const grace = 30;
 const minute = 60_000;
 
-/** A Deployment of one pod, whose node does nothing any more: it was deleted, and the next one waits for its place. */
+/** A Deployment of one pod, whose node does nothing any more: it was deleted, and the next one waits for its index. */
 async function stuck(nodes: Nodes | undefined, node: boolean | undefined, kind = "Deployment") {
   const all = beginWorkloads({ ...(nodes && { free: freedPods(nodes, minute) }) });
   const { apps, create, pass } = all;

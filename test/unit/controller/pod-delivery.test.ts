@@ -8,7 +8,7 @@ import { SimTender } from "../../support/sim-tender.ts";
 import { gate, ipsOf, networksKey } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
-const placeKey = "nodeippool.nmstate.io/place";
+const indexKey = "nodeippool.nmstate.io/pod-index";
 const rolling = (replicas: number, maxSurge = 0) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
 
 /** The watch of a tender shows an object. */
@@ -51,7 +51,7 @@ describe("what a pod is told is right by what the server has", () => {
     expect(told()).toEqual(["web-0 10.0.0.5/24"]);
   });
 
-  it("not by the pods of a Deployment that are seen: another one runs with this place", async () => {
+  it("not by the pods of a Deployment that are seen: another one runs with this index", async () => {
     const { apps, sim, tending, create, pass, told } = begin();
     create("Deployment", "web", rolling(1, 1));
     await pass();
@@ -61,7 +61,7 @@ describe("what a pod is told is right by what the server has", () => {
       ...{ apiVersion: "v1", kind: "Pod" },
       metadata: {
         ...{ ...first.metadata, name: "next", finalizers: [] },
-        annotations: { [networksKey]: "red", [placeKey]: "Deployment/web/0" },
+        annotations: { [networksKey]: "red", [indexKey]: "Deployment/web/0" },
       },
       spec: { schedulingGates: [{ name: gate }] },
     });
@@ -87,7 +87,7 @@ describe("what a pod is told is right by what the server has", () => {
 });
 
 describe("a pod that does not start, as another host answers for its address", () => {
-  it("stays where its ConfigMap has its place again, and nobody saw that", async () => {
+  it("stays where its ConfigMap has its index again, and nobody saw that", async () => {
     const { apps, sim, tending, create, pass, write, find, deletes } = begin();
     create("Deployment", "web", rolling(1, 1));
     await pass();
@@ -101,7 +101,7 @@ describe("a pod that does not start, as another host answers for its address", (
     expect(deletes()).toBe(0);
   });
 
-  it("makes way for as many others as there are places", async () => {
+  it("makes way for as many others as there are indexes", async () => {
     const { create, pass, find, deletes, told } = begin({ last: 3 });
     create("Deployment", "web", rolling(2, 1));
     await pass();

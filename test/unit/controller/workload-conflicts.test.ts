@@ -115,7 +115,7 @@ describe("another host answers for the address of a pod", () => {
     expect(told()).toEqual(["app-0 10.0.0.1/24"]);
   });
 
-  it("of a Deployment: another pod gets another place, and the line stays; once it is well, the place is used again", async () => {
+  it("of a Deployment: another pod gets another index, and the line stays; once it is well, the index is used again", async () => {
     const { sim, create, pass, finds, conflicts, ips, annotate, apps, byIp, events } = begin();
     create("Deployment", "web", { replicas: 2, strategy });
     await pass();
@@ -252,7 +252,7 @@ describe("another host answers for the address of a pod that is by itself", () =
     ["an address that is not its own", {}, failed(4, conflict("10.0.0.2"))],
     [
       "one of another workload, as it says",
-      { "nodeippool.nmstate.io/place": "StatefulSet/db/0" },
+      { "nodeippool.nmstate.io/pod-index": "StatefulSet/db/0" },
       failed(4, conflict("10.0.0.2")),
     ],
   ])("and it fails with %s: nothing", async (_, annotations, status) => {
@@ -317,10 +317,10 @@ describe("what a pool says of its addresses that others have", () => {
 it.each([
   ["StatefulSet", true, true, 0, "waits"],
   ["Deployment", true, true, 1, "replaced"],
-  ["Deployment", true, false, 1, "no place"],
+  ["Deployment", true, false, 1, "no index"],
   ["Deployment", false, true, 3, "too many"],
   ["Deployment", false, true, 2, "waits"],
-] as const)("a pod of a %s, its place left out: %s, another one free: %s, left out in all: %s: %s", (...row) => {
+] as const)("a pod of a %s, its index left out: %s, another one free: %s, left out in all: %s: %s", (...row) => {
   const [kind, isLeftOut, isOtherFree, leftOut, way] = row;
   expect(wayOf(kind, { isLeftOut, isOtherFree, leftOut })).toBe(way);
 });

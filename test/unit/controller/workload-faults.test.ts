@@ -4,7 +4,7 @@ import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { gate, networksKey } from "../../support/workload-objects.ts";
 import { beginWorkloads } from "../../support/workloads.ts";
 
-const place = "nodeippool.nmstate.io/place";
+const indexKey = "nodeippool.nmstate.io/pod-index";
 
 function annotate(object: Bag, annotations: Bag): Bag {
   const metadata = asBag(object.metadata);
@@ -20,12 +20,12 @@ it("two networks with one interface are refused, and others are served", async (
   expect(sim.said.join()).toContain("two networks of a pod have interface net1: give one of them another name");
 });
 
-it("a pod that has lost its annotation with the place keeps its address", async () => {
+it("a pod that has lost its annotation with the index keeps its address", async () => {
   const { apps, create, pass, told, sim } = beginWorkloads();
   const strategy = { rollingUpdate: { maxSurge: 1 } };
   create("Deployment", "web", { replicas: 1, strategy });
   await pass();
-  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [place]: undefined }) as never);
+  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [indexKey]: undefined }) as never);
   apps.edit("Deployment", "web", { replicas: 2, strategy });
   await pass();
   const ips = () =>
@@ -73,7 +73,7 @@ it("a workload that bears the label of its template is served", async () => {
   expect(told()).toEqual(["web-0 10.0.0.1/24"]);
 });
 
-it("what else is in a ConfigMap is nobody's place", async () => {
+it("what else is in a ConfigMap is nobody's index", async () => {
   const { apps, sim, create, pass, told } = beginWorkloads({ last: 1 });
   create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
   await pass();
@@ -83,8 +83,8 @@ it("what else is in a ConfigMap is nobody's place", async () => {
   apps.edit("Deployment", "web", { replicas: 2 });
   await pass();
   expect(told().map((text) => text.split(" ")[1] ?? "none")).toEqual(expect.arrayContaining(["none", "10.0.0.1/24"]));
-  const places = apps.all("Pod").map((pod) => asBag(asBag(pod.metadata)?.annotations)?.[place] ?? "none");
-  expect(places.sort()).toEqual(["Deployment/web/0", "none"]);
+  const indexes = apps.all("Pod").map((pod) => asBag(asBag(pod.metadata)?.annotations)?.[indexKey] ?? "none");
+  expect(indexes.sort()).toEqual(["Deployment/web/0", "none"]);
 });
 
 it("a pod of a Deployment that says its addresses no more keeps them, also where nobody asks for them", async () => {
@@ -101,11 +101,12 @@ it("a pod of a Deployment that says its addresses no more keeps them, also where
   expect(sim.lines()).toEqual([]);
 });
 
-it("a pod that says a place of somebody else's is nobody else's", async () => {
+it("a pod that says an index of somebody else's is nobody else's", async () => {
   const { apps, create, pass, sim } = beginWorkloads();
   create("Deployment", "web", { replicas: 1, strategy: { type: "Recreate" } });
   await pass();
-  for (const pod of apps.all("Pod")) apps.change(pod, (one) => annotate(one, { [place]: "StatefulSet/db/0" }) as never);
+  for (const pod of apps.all("Pod"))
+    apps.change(pod, (one) => annotate(one, { [indexKey]: "StatefulSet/db/0" }) as never);
   apps.areNodesStuck = true;
   apps.remove(apps.find("Deployment", "web") ?? {});
   create("StatefulSet", "db", { replicas: 1 });

@@ -118,7 +118,7 @@ describe("what says of which pools pods have addresses", () => {
     const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
     apps.edit("NodeIPPool", "lan", rack("a"));
     apps.edit("NodeIPPool", "more", rack("b"));
-    // It has a place also with no replicas.
+    // It has an index also with no replicas.
     const { spec, ...made } = workload("Deployment", "web", {
       replicas: 1,
       strategy: { rollingUpdate: { maxSurge: 1 } },

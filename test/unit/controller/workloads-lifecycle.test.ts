@@ -115,7 +115,7 @@ describe("the addresses of pods", () => {
     expect(sim.lines()).toEqual(["10.0.0.1 StatefulSet/default:web/0/net1"]);
   });
 
-  it("S40, S41: of pods whose end no watch has told are free by the next look at everything, and so are their places", async () => {
+  it("S40, S41: of pods whose end no watch has told are free by the next look at everything, and so are their indexes", async () => {
     const { sim, tending, apps, create, pass, told } = beginWorkloads();
     create("Deployment", "web", { replicas: 1, strategy: { rollingUpdate: { maxSurge: 0 } } });
     create("StatefulSet", "db", { replicas: 1 });

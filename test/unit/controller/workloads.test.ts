@@ -8,7 +8,7 @@ import { beginWorkloads } from "../../support/workloads.ts";
 const three = ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2 10.0.0.3/24"];
 
 describe("a StatefulSet whose pods wait for the controller", () => {
-  it("S3: each pod has an address of each family, by its number, and is scheduled with it", async () => {
+  it("S3: each pod has an address of each family, by its index, and is scheduled with it", async () => {
     const { sim, apps, create, pass, told, isWaiting } = beginWorkloads({ pools: "lan, lan6" });
     create("StatefulSet", "web", { replicas: 2 });
     await pass();

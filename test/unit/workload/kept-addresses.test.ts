@@ -53,16 +53,16 @@ it.each<[boolean, string, Bag[], { kind?: string; pools?: string }]>([
   [true, "a pod runs with another one", [pod("StatefulSet", "web-1", networks("10.0.0.2/24"))], {}],
   [false, "the ConfigMap has it", [map("web-1", "10.0.0.1/24")], {}],
   [true, "the ConfigMap has another one", [map("web-1", "10.0.0.2/24")], {}],
-  [false, "the pod of its place waits", [pod("StatefulSet", "web-1")], {}],
-  [true, "the pod of its place waited, and has ended", [pod("StatefulSet", "web-1", "red", "Failed")], {}],
+  [false, "the pod of its index waits", [pod("StatefulSet", "web-1")], {}],
+  [true, "the pod of its index waited, and has ended", [pod("StatefulSet", "web-1", "red", "Failed")], {}],
   [
     false,
     "it waits beside others of its set",
     [pod("StatefulSet", "web-0"), pod("StatefulSet", "web-1"), pod("StatefulSet", "web-2")],
     {},
   ],
-  [true, "the pod of another place waits", [pod("StatefulSet", "web-0"), pod("StatefulSet", "web-11")], {}],
-  [true, "the pod of its place waits for another NIC", [pod("StatefulSet", "web-1", "red@eth7")], {}],
+  [true, "the pod of another index waits", [pod("StatefulSet", "web-0"), pod("StatefulSet", "web-11")], {}],
+  [true, "the pod of its index waits for another NIC", [pod("StatefulSet", "web-1", "red@eth7")], {}],
   [true, "a pod of another workload waits", [pod("other", "app-1")], {}],
   [false, "any pod of its Deployment waits", [pod("Deployment", "web-abc-x")], { kind: "Deployment" }],
   [
@@ -72,8 +72,8 @@ it.each<[boolean, string, Bag[], { kind?: string; pools?: string }]>([
     { kind: "Deployment" },
   ],
   // Else a pod that waits for another pool, which has no room, would keep the addresses of the first one for ever.
-  [true, "the pod of its place waits for another pool", [pod("StatefulSet", "web-1")], { pools: "more" }],
-  [false, "the pod of its place waits for a pool that is not there", [pod("StatefulSet", "web-1")], { pools: "lann" }],
+  [true, "the pod of its index waits for another pool", [pod("StatefulSet", "web-1")], { pools: "more" }],
+  [false, "the pod of its index waits for a pool that is not there", [pod("StatefulSet", "web-1")], { pools: "lann" }],
 ])(
   "an address that is releasing is free: %s, where %s",
   (isFree, _, objects, { kind = "StatefulSet", pools = "lan" }) => {
@@ -88,16 +88,16 @@ describe("an address that its owner has stays", () => {
     return { ...rest, metadata: { ...metadata, ...marks } };
   };
   const deletionTimestamp = "2026-01-01T00:00:00Z";
-  /** A pod by itself with the address, told to the place of that pod. */
+  /** A pod by itself with the address, told to the index of that pod. */
   const alone = (of: string): Bag => {
     const one = pod("StatefulSet", "one", its, "Running") as Bag & { metadata: { annotations: object } };
-    const annotations = { ...one.metadata.annotations, "nodeippool.nmstate.io/place": `Pod/${of}/1` };
+    const annotations = { ...one.metadata.annotations, "nodeippool.nmstate.io/pod-index": `Pod/${of}/1` };
     return { ...one, metadata: { ...one.metadata, ownerReferences: [], annotations } };
   };
 
   it.each<[boolean, string, Bag, { pools?: string; of?: string }]>([
-    [true, "its template names its place, network and pool", set(2), {}],
-    [false, "there are fewer places", set(1), {}],
+    [true, "its template names its index, network and pool", set(2), {}],
+    [false, "there are fewer indexes", set(1), {}],
     [false, "its network has another NIC", set(2, "red@eth7"), {}],
     [false, "its network names another pool", set(2), { pools: "more" }],
     [true, "its network names a pool that is not there", set(2), { pools: "lann" }],

@@ -3,7 +3,7 @@ import { parsePool, unwrap } from "../../../core/index.ts";
 import type { Facts } from "../../../integrations/facts.ts";
 import { podAddresses } from "../../../integrations/workload/pod-addresses.ts";
 import { checksOfPools, parseChecks, toldToDetect } from "../../../integrations/workload/pod-detect.ts";
-import { detectedIn, isLeftOut, mayLeaveOut, withPlacesInstead } from "../../../integrations/workload/pod-detected.ts";
+import { detectedIn, isLeftOut, mayLeaveOut, withIndexesInstead } from "../../../integrations/workload/pod-detected.ts";
 import { parseWorkload } from "../../../integrations/workload/workload-object.ts";
 import { detected } from "../../support/pod-detects.ts";
 import { networksKey, workload } from "../../support/workload-objects.ts";
@@ -11,15 +11,15 @@ import { networksKey, workload } from "../../support/workload-objects.ts";
 const web = (...claims: readonly string[]) => claims.map((claim) => `Deployment/default:web/${claim}`);
 
 it.each<[boolean, string, string, readonly string[]]>([
-  [true, "the third place", "2/net1", web("0/net1", "1/net1")],
-  [false, "a fourth place", "3/net1", web("0/net1", "1/net1", "2/net1")],
-  [true, "another address of the third place", "2/net2", web("0/net1", "0/net2", "1/net1", "2/net1")],
+  [true, "the third index", "2/net1", web("0/net1", "1/net1")],
+  [false, "a fourth index", "3/net1", web("0/net1", "1/net1", "2/net1")],
+  [true, "another address of the third index", "2/net2", web("0/net1", "0/net2", "1/net1", "2/net1")],
   [true, "the first one, beside others", "0/net1", [1, 2, 3].map((i) => `Deployment/default:app/${i}/net1`)],
 ])("may an address of a Deployment be left out? %s: %s", (may, _, claim, conflicting) => {
   expect(mayLeaveOut(web(claim)[0] as string, new Set(conflicting))).toBe(may);
 });
 
-describe("the places of a workload where other hosts answer", () => {
+describe("the indexes of a workload where other hosts answer", () => {
   it.each<[string, string, readonly string[], readonly number[], readonly number[]]>([
     ["for none", "Deployment", [], [0, 1], []],
     ["for one", "Deployment", ["0/net1"], [0, 1, 2], [0]],
@@ -27,13 +27,13 @@ describe("the places of a workload where other hosts answer", () => {
     ["for one that is there instead", "Deployment", ["0/net1", "2/net1"], [0, 1, 2, 3], [0, 2]],
     ["for too many", "Deployment", ["0/net1", "1/net1", "2/net1", "3/net1"], [0, 1, 2, 3, 4], [0, 1, 2, 3]],
     ["for one of a StatefulSet", "StatefulSet", ["0/net1"], [0, 1], []],
-  ])("%s", (_, kind, claims, places, leftOut) => {
+  ])("%s", (_, kind, claims, indexes, leftOut) => {
     const strategy = { rollingUpdate: { maxSurge: 0 } };
     const one = unwrap(parseWorkload(workload(kind, "web", { replicas: 2, strategy }, "red, blue")));
     const facts = { conflicting: new Set(claims.map((claim) => `${kind}/default:web/${claim}`)) } as unknown as Facts;
-    const all = withPlacesInstead(one, facts);
-    expect(all.places).toEqual(places);
-    expect(all.places.filter((place) => isLeftOut(all, place, facts))).toEqual(leftOut);
+    const all = withIndexesInstead(one, facts);
+    expect(all.indexes).toEqual(indexes);
+    expect(all.indexes.filter((index) => isLeftOut(all, index, facts))).toEqual(leftOut);
   });
 });
 
@@ -59,7 +59,7 @@ it.each([
 });
 
 it("nobody knows the MAC address of a host that a pod does not say", () => {
-  const said = { [networksKey]: ips("10.0.0.1/24"), "nodeippool.nmstate.io/place": "Pod/one/0" };
+  const said = { [networksKey]: ips("10.0.0.1/24"), "nodeippool.nmstate.io/pod-index": "Pod/one/0" };
   expect(detectedIn(pod(said, detected(4, "conflict 10.0.0.1 net1")))).toMatchObject([
     { kind: "conflict", mac: "unknown" },
   ]);

@@ -9,12 +9,12 @@ import { asBag, type Bag } from "../../../schema/objects.ts";
 import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
 import { gate, ipsOf, networksKey, workload } from "../../support/workload-objects.ts";
 
-const placeKey = "nodeippool.nmstate.io/place";
+const indexKey = "nodeippool.nmstate.io/pod-index";
 const deletionTimestamp = "2026-01-01T00:00:00Z";
 
 /** What somebody says of a pod: it waits with network `red`, unless it is said otherwise. */
 interface Said {
-  readonly place?: string;
+  readonly index?: string;
   readonly runs?: boolean;
   readonly ends?: boolean;
   readonly networks?: string;
@@ -26,9 +26,9 @@ const replicaSet = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc" 
 const set = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
 
 /** A pod; those with later letters are younger. */
-function pod(name: string, { place, runs = false, ends = false, networks = "red", ...said }: Said = {}): Bag {
+function pod(name: string, { index, runs = false, ends = false, networks = "red", ...said }: Said = {}): Bag {
   const { gates = runs ? [] : [gate], owners = [replicaSet] } = said;
-  const annotations = { [networksKey]: networks, ...(place && { [placeKey]: place }) };
+  const annotations = { [networksKey]: networks, ...(index && { [indexKey]: index }) };
   return {
     ...{ apiVersion: "v1", kind: "Pod", status: { phase: runs ? "Running" : "Pending" } },
     metadata: {
@@ -66,13 +66,13 @@ function says(step: TendStep): string {
   if (step.verb !== "change") return step.verb;
   const name = asBag(step.object.metadata)?.name;
   const ips = ipsOf(step.fields);
-  const place = asBag(asBag(step.fields.metadata)?.annotations)?.[placeKey];
-  return ips.length > 0 ? `${name} ${ips.join(" ")}` : `${name} chooses ${place}`;
+  const index = asBag(asBag(step.fields.metadata)?.annotations)?.[indexKey];
+  return ips.length > 0 ? `${name} ${ips.join(" ")}` : `${name} chooses ${index}`;
 }
 
-describe("which place a pod of a Deployment has", () => {
+describe("which index a pod of a Deployment has", () => {
   const two = { 0: told(["red", "net1", "10.0.0.1"]), 1: told(["red", "net1", "10.0.0.2"]) };
-  const [at0, at1] = [{ place: "Deployment/web/0" }, { place: "Deployment/web/1" }];
+  const [at0, at1] = [{ index: "Deployment/web/0" }, { index: "Deployment/web/1" }];
   const none = expect.stringContaining("has addresses for 2 pods of Deployment web");
   it.each<[string, readonly Bag[], readonly unknown[], Bag?]>([
     [
@@ -80,12 +80,12 @@ describe("which place a pod of a Deployment has", () => {
       [pod("b"), pod("a")],
       ["a chooses Deployment/web/0", "b chooses Deployment/web/1"],
     ],
-    ["it is told the place that nobody else has", [pod("a", at1)], ["a 10.0.0.2/24"]],
-    ["its place is no more", [pod("a", { place: "Deployment/web/7" })], ["a chooses Deployment/web/0"]],
-    ["its place is one that is left out", [pod("a", at0)], ["a chooses Deployment/web/1"], { conflicts: "0" }],
-    ["its place is a running one's", [pod("a", at0), pod("b", { ...at0, runs: true })], ["a chooses Deployment/web/1"]],
+    ["it is told the index that nobody else has", [pod("a", at1)], ["a 10.0.0.2/24"]],
+    ["its index is no more", [pod("a", { index: "Deployment/web/7" })], ["a chooses Deployment/web/0"]],
+    ["its index is one that is left out", [pod("a", at0)], ["a chooses Deployment/web/1"], { conflicts: "0" }],
+    ["its index is a running one's", [pod("a", at0), pod("b", { ...at0, runs: true })], ["a chooses Deployment/web/1"]],
     [
-      "its place is that of one that may have been told it as it was deleted",
+      "its index is that of one that may have been told it as it was deleted",
       [pod("a", at0), pod("b", { ...at0, ends: true })],
       ["a chooses Deployment/web/1"],
     ],
@@ -95,7 +95,7 @@ describe("which place a pod of a Deployment has", () => {
       ["b chooses Deployment/web/1"],
     ],
     [
-      "its place is another one's, and none is left",
+      "its index is another one's, and none is left",
       [pod("c", at0), pod("a", { ...at0, runs: true }), pod("b", { ...at1, runs: true })],
       ["c chooses null", none],
     ],

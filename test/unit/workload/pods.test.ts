@@ -5,7 +5,7 @@ import { ownerOfWorkload } from "../../../integrations/workload/workload-object.
 import { type Bag, placeless } from "../../../schema/objects.ts";
 import { gate, networksKey } from "../../support/workload-objects.ts";
 
-const placeKey = "nodeippool.nmstate.io/place";
+const indexKey = "nodeippool.nmstate.io/pod-index";
 const set = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };
 const replicaSet = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web-abc" };
 const said = '[{"name":"red","interface":"net1","ips":["10.0.0.1/24"]}]';
@@ -41,14 +41,14 @@ it.each<[string, Bag, object | undefined]>([
     { owner: "StatefulSet/default:web", claim: "1/net1" },
   ],
   [
-    "of a Deployment, with its place",
-    pod([replicaSet], { [placeKey]: "Deployment/web/4" }),
+    "of a Deployment, with its index",
+    pod([replicaSet], { [indexKey]: "Deployment/web/4" }),
     { owner: "Deployment/default:web", claim: "4/net1" },
   ],
   ["of a Deployment, without one", pod([replicaSet]), { owner: "Deployment/default:web", claim: undefined }],
   [
     "which its ReplicaSet gave away",
-    pod([], { [placeKey]: "Deployment/web/4" }),
+    pod([], { [indexKey]: "Deployment/web/4" }),
     { owner: "Deployment/default:web", claim: "4/net1" },
   ],
   ["of which nobody writes addresses", pod([set], {}, ""), undefined],

@@ -40,7 +40,9 @@ export const podDelivery: Tending = {
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToTell(map, workload, find);
     const started = pods.filter((pod) => !isGated(pod) && isOfIt(pod)).sort(byAge);
-    if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, pods, addresses);
+    // A copy of one of its pods says a place, too; while it waits, it is told none by that.
+    const holding = pods.filter((pod) => !isGated(pod) || isOfIt(pod));
+    if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, holding, addresses);
     return [
       ...waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses)),
       ...(workload.kind === "Pod" ? alone : started.flatMap((pod) => warnOfDetected(pod, "waits"))),

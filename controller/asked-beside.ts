@@ -87,18 +87,13 @@ function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines:
   // A releasing line comes back to its claim, whatever else the owner shows.
   const isShown = ({ address }: Allocation, owner: string) =>
     uses.some((use) => use.owner === owner && use.address === address);
-  const comesBack = (claim: Claim) => {
-    const owner = formatOwner(claim.owner);
-    return lines.of(owner).releasing.some((line) => identityOf(line) === placeOfClaim(claim) && !isShown(line, owner));
-  };
+  const comesBack = (claim: Claim) => lines.releasingOf(claim).some((line) => !isShown(line, formatOwner(claim.owner)));
   const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
   return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);
 }
 
 function hasAnyLine(claim: Claim, lines: LinesByOwner): boolean {
-  const { allocations, releasing } = lines.of(formatOwner(claim.owner));
-  const place = placeOfClaim(claim);
-  return [...allocations, ...releasing].some((line) => identityOf(line) === place);
+  return lines.hasLine(claim) || lines.releasingOf(claim).length > 0;
 }
 
 /** What a claim has, if that is known. */

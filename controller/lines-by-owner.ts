@@ -14,6 +14,8 @@ import {
 /** The lines of one owner. */
 export type OwnLines = Pick<Snapshot, "allocations" | "releasing">;
 
+type Asking = Pick<Claim, "owner" | "name" | "pool" | "choice">;
+
 /** The lines of a record by their owners, kept up with it by what is other than before: most of it never is. */
 export class LinesByOwner {
   /** The record that this is about. */
@@ -26,12 +28,13 @@ export class LinesByOwner {
   }
 
   /** Has a claim an address of one of its pools? */
-  hasLine(claim: Pick<Claim, "owner" | "name" | "pool" | "choice">): boolean {
-    const key = claimKey(claim.owner, claim.name);
-    const pools = poolsAsked(claim);
-    return this.of(formatOwner(claim.owner)).allocations.some(
-      (line) => line.claim === key && pools.includes(line.pool),
-    );
+  hasLine(claim: Asking): boolean {
+    return this.of(formatOwner(claim.owner)).allocations.some(isOf(claim));
+  }
+
+  /** What of one of its pools is releasing that a claim had. */
+  releasingOf(claim: Asking): Allocation[] {
+    return this.of(formatOwner(claim.owner)).releasing.filter(isOf(claim));
   }
 
   /** The owners whose lines are other ones since this was asked. */
@@ -71,6 +74,12 @@ export class LinesByOwner {
     lines[list] = lines[list].filter((one) => one !== line);
     if (lines.allocations.length + lines.releasing.length === 0) this.byOwner.delete(owner);
   }
+}
+
+function isOf(claim: Asking) {
+  const key = claimKey(claim.owner, claim.name);
+  const pools = poolsAsked(claim);
+  return (line: Allocation) => line.claim === key && pools.includes(line.pool);
 }
 
 /** The lines of two sorted lists that are not one and the same, those of one place together. */

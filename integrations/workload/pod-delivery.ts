@@ -1,6 +1,6 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
@@ -9,12 +9,12 @@ import type { Needs, Tending, TendStep } from "../tending.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
-import type { PodNetwork } from "./pod-networks.ts";
 import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
 import {
   hasEnded,
   indexAnnotation,
   indexOfPod,
+  ipsOn,
   networksOfPod,
   ordinalOf,
   workloadOfPod,
@@ -33,9 +33,9 @@ export const podDelivery: Tending = {
   steps: (_, belonging, find) => {
     const map = belonging.find((one) => workloadOfMap(one) !== undefined && !isDeleting(one));
     const workload = map && workloadOfMap(map);
-    const alone = warnOfAlone(belonging.filter((one) => one.kind === workloadPods.kind));
-    if (map === undefined || workload === undefined) return [...alone, ...belonging.flatMap(warnOfNoMap)];
-    const pods = belonging.filter((one) => one.kind === workloadPods.kind && !hasEnded(one));
+    const all = belonging.filter((one) => one.kind === workloadPods.kind);
+    if (map === undefined || workload === undefined) return [...warnOfAlone(all), ...all.flatMap(warnOfNoMap)];
+    const pods = all.filter((pod) => !hasEnded(pod));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToTell(map, workload, find);
@@ -45,14 +45,14 @@ export const podDelivery: Tending = {
     if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, holding, addresses);
     return [
       ...waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses)),
-      ...(workload.kind === "Pod" ? alone : started.flatMap((pod) => warnOfDetected(pod, "waits"))),
+      ...(workload.kind === "Pod" ? warnOfAlone(all) : started.flatMap((pod) => warnOfDetected(pod, "waits"))),
     ];
   },
 };
 
 /** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. A pod by itself does. */
 function warnOfNoMap(pod: Bag): TendStep[] {
-  const workload = pod.kind === workloadPods.kind && isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
+  const workload = isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
   if (workload === undefined || workload.kind === "Pod") return [];
   const next = `look at the Events of ${workload.kind} ${workload.name}; if a plan gives its addresses, apply what that renders`;
   return [{ ...warn(pod, `there is no ConfigMap ${mapNameOf(workload)} with its addresses: ${next}`), after: 60_000 }];
@@ -144,19 +144,18 @@ function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresse
 /** The pods that have an index: they say so, or they run with an address of it. */
 function holdersOf(pods: readonly Bag[], indexOf: (pod: Bag) => number | undefined, { entries }: Addresses) {
   const indexOfIp = new Map(
-    [...entries.values()].flatMap(({ index, networks }) => networks.flatMap(ipsOf).map((ip) => [ip, index])),
+    [...entries.values()].flatMap(({ index, networks }) => ipsOn(networks).map((ip) => [ip, index])),
   );
-  const held = pods.flatMap((pod) => {
-    const borne = isGated(pod) ? [] : networksOfPod(pod).flatMap(ipsOf);
-    const indexes = new Set([indexOf(pod), ...borne.map((ip) => indexOfIp.get(ip))]);
-    return [...indexes].map((index) => ({ index, pod }));
-  });
-  const holders = Map.groupBy(held, ({ index }) => index);
-  return new Map([...holders].map(([index, all]) => [index, all.map(({ pod }) => pod)]));
-}
-
-function ipsOf({ element }: PodNetwork): string[] {
-  return asList(element.ips).map(String);
+  const holders = new Map<number | undefined, Bag[]>();
+  for (const pod of pods) {
+    const borne = isGated(pod) ? [] : ipsOn(networksOfPod(pod));
+    for (const index of new Set([indexOf(pod), ...borne.map((ip) => indexOfIp.get(ip))])) {
+      const its = holders.get(index) ?? [];
+      its.push(pod);
+      holders.set(index, its);
+    }
+  }
+  return holders;
 }
 
 function noIndex({ workload, map }: Addresses, count: number): string {

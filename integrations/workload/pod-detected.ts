@@ -13,7 +13,7 @@ import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import type { Facts } from "../facts.ts";
 import type { Detected } from "../in-cluster.ts";
 import { messageIn } from "./detect-status.ts";
-import { hasEnded, isAlone, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
+import { hasEnded, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
 import { poolIn } from "./sources-in-cluster.ts";
 import { claimOfIndex, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
@@ -42,7 +42,6 @@ export interface DetectedLine {
  */
 export function detectedIn(pod: Bag): DetectedLine[] {
   const isOver = hasEnded(pod);
-  if (isOver && !isAlone(pod)) return [];
   const nics = new Set(networksOfPod(pod).map(({ nic }) => nic));
   const told = new Set(usesOfPod(pod).map(({ address, nic }) => `${formatAddress(address)} ${nic}`));
   return messageIn(pod)
@@ -60,12 +59,13 @@ export function detectedIn(pod: Bag): DetectedLine[] {
     });
 }
 
-/** The addresses that a pod was told, each with the index and the NIC that it has it for; of one that has ended, its own alone. */
+/** The addresses that a pod was told, each with the index and the NIC that it has it for; of one that has ended, its own alone, where it is by itself. */
 function usesOfPod(pod: Bag) {
-  const workload = hasEnded(pod) ? workloadOfPod(pod) : undefined;
+  const [isOver, workload] = [hasEnded(pod), workloadOfPod(pod)];
+  if (isOver && workload?.kind !== "Pod") return [];
   const self = workload && formatOwner(ownerOfWorkload(workload));
   return usesToldTo(placeless(pod as never)).flatMap(({ address, owner, interface: claim }) => {
-    const isMeant = owner !== undefined && claim !== undefined && (self === undefined || owner === self);
+    const isMeant = owner !== undefined && claim !== undefined && (!isOver || owner === self);
     return isMeant ? [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }] : [];
   });
 }

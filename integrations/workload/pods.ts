@@ -121,6 +121,11 @@ export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
   return readPodNetworks(asBag(annotations) ?? {}, `${namespace}`);
 }
 
+/** The addresses that networks say, as they are written. */
+export function ipsOn(networks: readonly PodNetwork[]): string[] {
+  return networks.flatMap(({ element }) => asList(element.ips).map(String));
+}
+
 /** The addresses that a pod may run with, each the claim's of its index; of one that does not say its index, the workload's that made it. */
 export function usesOfWorkloadPod(located: LocatedObject): Use[] {
   return hasEnded(located.object) ? [] : usesToldTo(located);

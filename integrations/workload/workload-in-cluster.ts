@@ -120,11 +120,6 @@ function claimsOfIndexes(workload: Workload, model: WorkloadModel, facts: Facts)
  */
 function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
   const lines = linesByClaim(snapshot.allocations);
-  const kept = model.workloads.flatMap(({ value }) =>
-    wrongWith(value, model, facts) !== undefined && isToStay(value, model, snapshot)
-      ? formatOwner(ownerOfWorkload(value))
-      : [],
-  );
   const instead = model.workloads.map(({ value, source }): [typeof source, RenderedObject[]] => {
     if (!isServed(value, model, facts)) return [source, []];
     const map = podAddresses(withIndexesInstead(value, facts), addressesByNic(lines, value, model, facts), (index) =>
@@ -136,18 +131,23 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
     const annotations = { ...asBag(map.metadata.annotations), [wishAnnotation]: wishOf(value.annotations) };
     return [source, [{ ...map, metadata: { ...map.metadata, annotations, ownerReferences: [owner] } }]];
   });
-  return { instead: new Map(instead), added: [], left: [], kept };
+  return { instead: new Map(instead), added: [], left: [], kept: keptIn(model, facts, snapshot) };
 }
 
-/** Is all that its pods have of networks and pools that are named still? */
-function isToStay(workload: Workload, model: WorkloadModel, { allocations, releasing }: Holdings["snapshot"]): boolean {
-  const owner = formatOwner(ownerOfWorkload(workload));
-  const isNamed = (line: Allocation) => {
-    const network = workload.networks.find(({ nic }) => nic === nameOfKey(line.claim).split("/")[1]);
-    return network !== undefined && maySelect(line, workload, network, model, () => true);
-  };
-  const isIts = ({ claim }: Allocation) => ownerOfKey(claim) === owner;
-  return !releasing.some(isIts) && allocations.every((line) => !isIts(line) || isNamed(line));
+/** The workloads that cannot be given addresses, and all that their pods have is of networks and pools that are named still. */
+function keptIn(model: WorkloadModel, facts: Facts, { allocations, releasing }: Holdings["snapshot"]): string[] {
+  const wrong = model.workloads.filter(({ value }) => wrongWith(value, model, facts) !== undefined);
+  if (wrong.length === 0) return [];
+  const lines = Map.groupBy(allocations, ({ claim }) => ownerOfKey(claim));
+  const leaving = new Set(releasing.map(({ claim }) => ownerOfKey(claim)));
+  return wrong.flatMap(({ value }) => {
+    const owner = formatOwner(ownerOfWorkload(value));
+    const isNamed = (line: Allocation) => {
+      const network = value.networks.find(({ nic }) => nic === nameOfKey(line.claim).split("/")[1]);
+      return network !== undefined && maySelect(line, value, network, model, () => true);
+    };
+    return !leaving.has(owner) && (lines.get(owner) ?? []).every(isNamed) ? [owner] : [];
+  });
 }
 
 /**

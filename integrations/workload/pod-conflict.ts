@@ -49,11 +49,12 @@ export function isStuck(pod: Bag): boolean {
 
 const tidy = `Find that host by its MAC address, take the address off it, and then out of annotation ${conflictsAnnotation} of the NodeIPPool`;
 
+const another = "the next one gets another address, if it has another name or is made a minute later";
+
 const ends: Readonly<Record<Way, string>> = {
   waits: "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it",
-  alone:
-    "The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it. Or delete the pod: the next one gets another address",
-  failed: `The pod has failed, and the next one gets another address. ${tidy}`,
+  alone: `The pod waits, and starts once that host is gone: find it by its MAC address, and take the address off it. Or delete the pod: ${another}`,
+  failed: `The pod has failed, and ${another}. ${tidy}`,
   replaced: `Another pod gets another address. ${tidy}`,
   "no index":
     "The pod waits, as no other address is free: take this one off that host, or let the NodeIPPool have more addresses",

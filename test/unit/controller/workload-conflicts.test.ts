@@ -224,7 +224,24 @@ describe("another host answers for the address of a pod that is by itself", () =
     says("one", detected(4, conflict("10.0.0.1")));
     await pass();
     expect(conflicts()).toBe(`10.0.0.1 ${mac}`);
-    expect(events()).toMatch(/^Pod\/default:one IPConflict: .*delete the pod: the next one gets another address$/m);
+    expect(events()).toMatch(/^Pod\/default:one IPConflict: .*delete the pod: the next one gets another address, if /m);
+  });
+
+  it.each([
+    ["at once", "one", 1000, "10.0.0.1/24"],
+    ["a minute later", "one", 60_000, "10.0.0.2/24"],
+    ["at once", "other", 1000, "10.0.0.2/24"],
+  ])("and it is deleted: the next one, which is made %s and called %s, gets what the Event says", async (...row) => {
+    const [, name, later, ip] = row;
+    const { says, pass, events, apps, told } = await beginOne();
+    says("one", detected(4, conflict("10.0.0.1")));
+    await pass();
+    expect(events()).toMatch(/another address, if it has another name or is made a minute later$/m);
+    apps.remove(apps.find("Pod", "one") ?? {});
+    await pass(later);
+    apps.create(singlePod(name));
+    await pass();
+    expect(told()).toEqual([`${name} ${ip}`]);
   });
 
   it.each([false, true])(

@@ -28,19 +28,39 @@ export function startControllers(kubeconfig: string, record: string, options: Se
   });
 }
 
-/** Kills one or the other soon after something was written, and starts it anew; returns how often. */
-export async function killNowAndThen(
-  controllers: ReturnType<typeof startControllers>,
-  written: () => Promise<string>,
-  random: () => number,
+interface Kills {
+  readonly controllers: ReturnType<typeof startControllers>;
+  /** Another text, once something was written. */
+  readonly written: () => Promise<string>;
+  readonly random: () => number;
+  /** What else happens before each. */
+  readonly before?: () => void;
+}
+
+/** Does some work while one controller or the other is killed soon after something was written, and started anew; returns how often. */
+export async function killedWhile(kills: Kills, work: () => Promise<void>): Promise<number> {
+  const goOn = { isSo: true };
+  const killed = killNowAndThen(kills, goOn);
+  try {
+    await work();
+  } finally {
+    goOn.isSo = false;
+    await killed;
+  }
+  return killed;
+}
+
+async function killNowAndThen(
+  { controllers, written, random, before = () => {} }: Kills,
   goOn: { readonly isSo: boolean },
 ): Promise<number> {
   let kills = 0;
   for (; goOn.isSo; kills++) {
-    const before = await written();
-    while (goOn.isSo && (await written()) === before) await sleep(50);
+    const last = await written();
+    while (goOn.isSo && (await written()) === last) await sleep(50);
     // Now and then both live until what is held back is free.
     await sleep(random() < 0.8 ? 1_000 * random() : 10_000);
+    before();
     await controllers[kills % 2]?.anew();
   }
   return kills;

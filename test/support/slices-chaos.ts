@@ -6,7 +6,7 @@ import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
 import { createNode, nodes, setReady } from "./cluster-nodes.ts";
 import { type FaultProxy, type Planted, startFaultProxy } from "./cluster-proxy.ts";
-import { startControllers } from "./controller-children.ts";
+import { killedWhile, startControllers } from "./controller-children.ts";
 import { seeded } from "./seeded.ts";
 import { ipPoolOf, listIn, problemsOfList } from "./slice-list.ts";
 import { attachment } from "./whereabouts-objects.ts";
@@ -53,54 +53,34 @@ export async function slicesChaos(
   { seed, changes }: SlicesChaosOptions,
 ): Promise<{ kills: number; frozen: number; pods: number }> {
   const site = new Site(cluster, record, seeded(seed));
-  const goOn = { isSo: true };
   await site.begin();
   const proxy = await startFaultProxy(cluster);
   const controllers = startControllers(proxy.kubeconfig, record, { nodeSlices: namespace });
-  const harmed = harmNowAndThen(controllers, proxy, () => site.versions(), seeded(seed + 1), goOn);
+  const random = seeded(seed + 1);
+  const freezes: Planted[] = [];
+  const before = () => {
+    if (freezes.at(-1)?.count !== 0) freezes.push(...freezeNext(proxy, random));
+  };
   try {
-    while (site.changes < changes) await site.step();
-    goOn.isSo = false;
-    await harmed;
+    const how = { controllers, written: () => site.versions(), random, before };
+    const kills = await killedWhile(how, async () => {
+      while (site.changes < changes) await site.step();
+    });
+    for (const one of freezes) one.stop();
     await site.calm();
+    return { kills, frozen: freezes.filter(({ count }) => count > 0).length, pods: site.pods };
   } finally {
-    goOn.isSo = false;
-    await harmed;
     for (const one of controllers) await one.end();
     await proxy.close();
     site.close();
   }
-  return { ...(await harmed), pods: site.pods };
 }
 
-/**
- * Kills one or the other soon after something was written, and starts it anew. Most often the next watch that opens of some kind shows
- * nothing more after a second. Returns how often.
- */
-async function harmNowAndThen(
-  controllers: ReturnType<typeof startControllers>,
-  proxy: FaultProxy,
-  written: () => Promise<string>,
-  random: () => number,
-  goOn: { readonly isSo: boolean },
-): Promise<{ kills: number; frozen: number }> {
-  const freezes: Planted[] = [];
-  const freeze = () => {
-    const kind = [nodes, definitions, lists, ipPools][Math.floor(6 * random())];
-    const path = new RegExp(`/${kind?.plural}\\?`);
-    if (kind !== undefined) freezes.push(proxy.plant({ verb: "WATCH", path, times: 1 }, { freeze: 1_000 }));
-  };
-  let kills = 0;
-  for (; goOn.isSo; kills++) {
-    const before = await written();
-    while (goOn.isSo && (await written()) === before) await sleep(50);
-    // Now and then both live until what is held back is free.
-    await sleep(random() < 0.8 ? 1_000 * random() : 10_000);
-    if (freezes.at(-1)?.count !== 0) freeze();
-    await controllers[kills % 2]?.anew();
-  }
-  for (const one of freezes) one.stop();
-  return { kills, frozen: freezes.filter(({ count }) => count > 0).length };
+/** Most often the next watch that opens of some kind shows nothing more after a second. */
+function freezeNext(proxy: FaultProxy, random: () => number): Planted[] {
+  const kind = [nodes, definitions, lists, ipPools][Math.floor(6 * random())];
+  const path = new RegExp(`/${kind?.plural}\\?`);
+  return kind === undefined ? [] : [proxy.plant({ verb: "WATCH", path, times: 1 }, { freeze: 1_000 })];
 }
 
 /** What people, machines and whereabouts do. */

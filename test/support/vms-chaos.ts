@@ -1,12 +1,12 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
-import { killNowAndThen, startControllers } from "./controller-children.ts";
+import { killedWhile, startControllers } from "./controller-children.ts";
 import { pool } from "./ipam-claims.ts";
 import { seeded } from "./seeded.ts";
+import { until } from "./until.ts";
 import { VirtController } from "./virt-controller.ts";
 import { macvlanNetwork, vm } from "./vm-objects.ts";
 
@@ -35,27 +35,24 @@ export interface VmsChaosOptions {
 /** VMs come and go, start, stop and migrate while both controllers are killed again and again. Returns how often that was, and what was not as it should be. */
 export async function vmsChaos(cluster: Cluster, record: string, { seed, vms, changes }: VmsChaosOptions) {
   const site = new VmSite(cluster, record, seeded(seed));
-  const goOn = { isSo: true };
   await site.begin();
   const controllers = startControllers(cluster.kubeconfig, record, {
     ipamClaims: true,
     vmClaims: true,
     vmAddresses: true,
   });
-  const killed = killNowAndThen(controllers, async () => `${site.steps}`, seeded(seed + 1), goOn);
+  const lane = async (first: number) => {
+    for (let i = first; i < vms; i += people) await site.live(`vm-${i}`, changes);
+  };
   try {
-    const lane = async (first: number) => {
-      for (let i = first; i < vms; i += people) await site.live(`vm-${i}`, changes);
-    };
-    await Promise.all(Array.from({ length: people }, (_, i) => lane(i)));
-    goOn.isSo = false;
-    await killed;
+    const how = { controllers, written: async () => `${site.steps}`, random: seeded(seed + 1) };
+    const kills = await killedWhile(how, async () => {
+      await Promise.all(Array.from({ length: people }, (_, i) => lane(i)));
+    });
     const wrong = await site.missing();
     await site.deleteAll();
-    return { kills: await killed, starts: site.starts, wrong: [...wrong, ...(await site.left())] };
+    return { kills, starts: site.starts, wrong: [...wrong, ...(await site.left())] };
   } finally {
-    goOn.isSo = false;
-    await killed;
     for (const one of controllers) await one.end();
     site.close();
   }
@@ -188,14 +185,6 @@ function ipsIn(pod: Bag | undefined): string[] {
   const elements: { readonly ips?: string[] }[] = JSON.parse(`${asBag(annotations)?.[networksKey] ?? "[]"}`);
   const isGated = asList(asBag(pod?.spec)?.schedulingGates).length > 0;
   return isGated ? [] : elements.flatMap(({ ips = [] }) => ips);
-}
-
-async function until(what: () => Promise<boolean>, words: string): Promise<void> {
-  const end = Date.now() + 120_000;
-  while (!(await what())) {
-    if (Date.now() > end) throw new Error(`not within two minutes: ${words}`);
-    await sleep(100);
-  }
 }
 
 /** All that etcd ever held of pods and claims: an address that a pod runs with, and another VM's pod, or its claim, has, too. */

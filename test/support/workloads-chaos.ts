@@ -5,10 +5,11 @@ import { asBag, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Cluster } from "./cluster.ts";
 import { replay } from "./cluster-history.ts";
-import { killNowAndThen, startControllers } from "./controller-children.ts";
+import { killedWhile, startControllers } from "./controller-children.ts";
 import { pool } from "./ipam-claims.ts";
 import { PodRunner, podsResource } from "./pod-runner.ts";
 import { seeded } from "./seeded.ts";
+import { until } from "./until.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
 import { gate, ipsOf, workload } from "./workload-objects.ts";
 
@@ -38,21 +39,18 @@ export interface WorkloadsChaosOptions {
  */
 export async function workloadsChaos(cluster: Cluster, record: string, { seed, pods, changes }: WorkloadsChaosOptions) {
   const site = new WorkloadSite(cluster, record, seeded(seed), pods);
-  const goOn = { isSo: true };
   await site.begin();
   const controllers = startControllers(cluster.kubeconfig, record, { workloadAddresses: true });
-  const killed = killNowAndThen(controllers, async () => `${site.steps}`, seeded(seed + 1), goOn);
   try {
-    while (site.steps < changes) await site.step();
-    await site.fill();
-    goOn.isSo = false;
-    await killed;
+    const how = { controllers, written: async () => `${site.steps}`, random: seeded(seed + 1) };
+    const kills = await killedWhile(how, async () => {
+      while (site.steps < changes) await site.step();
+      await site.fill();
+    });
     const wrong = await site.missing();
     await site.deleteAll();
-    return { kills: await killed, wrong: [...wrong, ...site.broken, ...(await site.left())] };
+    return { kills, wrong: [...wrong, ...site.broken, ...(await site.left())] };
   } finally {
-    goOn.isSo = false;
-    await killed;
     for (const one of controllers) await one.end();
     await site.close();
   }
@@ -207,14 +205,6 @@ class WorkloadSite {
     };
     await until(async () => (await all()).length === 0, "all is free").catch(() => {});
     return all();
-  }
-}
-
-async function until(what: () => Promise<boolean>, words: string, ms = 120_000): Promise<void> {
-  const end = Date.now() + ms;
-  while (!(await what())) {
-    if (Date.now() > end) throw new Error(`not in time: ${words}`);
-    await sleep(100);
   }
 }
 

@@ -40,7 +40,7 @@ export const podDelivery: Tending = {
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToTell(map, workload, find);
     const started = pods.filter((pod) => !isGated(pod) && isOfIt(pod)).sort(byAge);
-    // A copy of one of its pods says a place, too; while it waits, it is told none by that.
+    // A copy of one of its pods says an index, too; while it waits, it is told none by that.
     const holding = pods.filter((pod) => !isGated(pod) || isOfIt(pod));
     if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, holding, addresses);
     return [

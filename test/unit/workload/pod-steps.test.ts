@@ -106,7 +106,7 @@ describe("which index a pod of a Deployment has", () => {
     ],
     ["one that is deleted is told nothing", [pod("a", { ...at0, ends: true })], []],
     [
-      "a copy of its pod that waits has none of its places",
+      "a copy of its pod that waits has none of its indexes",
       [pod("a", { ...at0, owners: [] }), pod("b"), pod("c", { ...at1, owners: [] }), pod("d", at1)],
       ["b chooses Deployment/web/0", "d 10.0.0.2/24"],
     ],

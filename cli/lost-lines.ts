@@ -1,4 +1,4 @@
-import { basename } from "node:path";
+import { basename, dirname } from "node:path";
 import {
   type Allocation,
   emptySnapshot,
@@ -15,6 +15,7 @@ import {
   shellWord,
 } from "../core/index.ts";
 import type { Guard } from "../pipeline/guards.ts";
+import { mayHaveRepository } from "../state/git.ts";
 import { incomingHeads, isUnmerged, lastMerges, mergedHeads } from "../state/git-merge.ts";
 import { lockAt } from "../state/git-versions.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
@@ -81,7 +82,8 @@ export function refusalOfLost(
   isMerged: boolean,
   options: StateOptions,
 ): IpamError | undefined {
-  if (proposed.assign.length === 0 || !isLockfile(options)) return undefined;
+  if (proposed.assign.length === 0 || !isLockfile(options) || !mayHaveRepository(dirname(options.lock)))
+    return undefined;
   const gone = new Set(proposed.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
   const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
   const settled = new Set(isMerged || isUnmerged(options.lock) ? staying.map(placeOf) : []);

@@ -2,7 +2,7 @@ import { appendFileSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { IpamError, type Snapshot } from "../core/index.ts";
 import { encode } from "../state/codec.ts";
-import { git } from "../state/git.ts";
+import { git, gitAnywhere } from "../state/git.ts";
 import { decodeBase, decodeSide } from "../state/git-versions.ts";
 import { mergeRecords } from "../state/merge.ts";
 import { exists, readFile } from "./files.ts";
@@ -35,7 +35,7 @@ function mergeFiles(base: string, ours: string, theirs: string): void {
     if (losers.length > 0) throw new IpamError("conflict", `${losers.length} lines would be lost`);
     writeWhole(ours, encode(snapshot));
   } catch (error) {
-    git(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
+    gitAnywhere(".", "merge-file", "-L", "ours", "-L", "base", "-L", "theirs", ours, base, theirs);
     throw error;
   }
 }

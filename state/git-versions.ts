@@ -1,7 +1,7 @@
 import { basename, dirname } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { decode } from "./codec.ts";
-import { git } from "./git.ts";
+import { git, gitAnywhere } from "./git.ts";
 import { refuseUnknownMerge } from "./git-merge.ts";
 import { withoutMark } from "./mark.ts";
 
@@ -49,7 +49,7 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
 }
 
 function unknownRevision(path: string, revision: string): IpamError {
-  if (git(".", "--version") === undefined)
+  if (gitAnywhere(".", "--version") === undefined)
     return new IpamError("invalid", "git cannot be run", { hint: "Install it." });
   const isShallow = git(dirname(path), "rev-parse", "--is-shallow-repository")?.trim() === "true";
   const hint = "It is shallow: fetch the whole history (fetch-depth: 0 in GitHub's checkout action).";

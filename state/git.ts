@@ -1,10 +1,15 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { existsSync } from "node:fs";
+import { existsSync, realpathSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { IpamError } from "../core/index.ts";
 
-/** What git prints, or undefined if it fails: no repository, no such object, no git. */
+/** What git prints, or undefined if it fails: no repository, no such object, no git. Outside of repositories it is not started. */
 export function git(folder: string, ...args: string[]): string | undefined {
+  return mayHaveRepository(folder) ? gitAnywhere(folder, ...args) : undefined;
+}
+
+/** The same, of what git does outside of repositories, too. */
+export function gitAnywhere(folder: string, ...args: string[]): string | undefined {
   try {
     return execFileSync("git", args, {
       cwd: folder,
@@ -15,6 +20,17 @@ export function git(folder: string, ...args: string[]): string | undefined {
     });
   } catch {
     return undefined;
+  }
+}
+
+/** Is there anything that git could take for a repository? It looks above the folder that links lead to, and a bare one is no .git. */
+export function mayHaveRepository(folder: string): boolean {
+  if (process.env.GIT_DIR !== undefined) return true;
+  try {
+    const inside = join(realpathSync(folder), "file");
+    return foldersAbove(inside).some((one) => existsSync(join(one, ".git")) || existsSync(join(one, "HEAD")));
+  } catch {
+    return false;
   }
 }
 

@@ -8,6 +8,8 @@ import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
 import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
 
+const tools = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"] as const;
+
 /** Runs `npm run cluster`; returns once it says that it is ready. */
 async function npmRunCluster(...command: string[]) {
   const child = spawn(process.execPath, [join(root, "scripts/cluster.ts"), ...command], {
@@ -45,8 +47,7 @@ async function isGone(folder: string): Promise<boolean> {
 test("clusters live side by side, and each goes with Ctrl-C or with its killed process", {
   timeout: BUILD_TIMEOUT,
 }, async (context) => {
-  for (const name of ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"])
-    await orSkip(context, tool(name));
+  for (const name of tools) await orSkip(context, tool(name));
   const [first, second] = await Promise.all([npmRunCluster(), npmRunCluster()]);
   expect(first.folder).not.toBe(second.folder);
   expect([await listens(first.server), await listens(second.server)]).toEqual([true, true]);
@@ -68,12 +69,13 @@ test("clusters live side by side, and each goes with Ctrl-C or with its killed p
 test("`npm run cluster -- COMMAND` runs it with kubectl and a kubeconfig, and exits as it does", {
   timeout: BUILD_TIMEOUT,
 }, async (context) => {
-  for (const name of ["etcd", "kube-apiserver", "kube-controller-manager", "kubectl"])
-    await orSkip(context, tool(name));
-  const line = "echo KUBECONFIG=$KUBECONFIG; kubectl create -f examples/static-ip/manifests; kubectl get nip; exit 7";
+  for (const name of tools) await orSkip(context, tool(name));
+  const workload = "kubectl create deployment web --image=nginx; kubectl wait --for=create pod -l app=web";
+  const line = `echo KUBECONFIG=$KUBECONFIG; kubectl create -f examples/static-ip/manifests; kubectl get nip; ${workload}; kubectl get net-attach-def && exit 7`;
   const { exited, printed, child, folder } = await npmRunCluster("sh", "-c", line);
   await exited;
   expect(printed()).toMatch(/^traffic-1 +10\.10\.10\.0\/24/m);
+  expect(printed()).toMatch(/^pod\/web-\w+-\w+ condition met$/m);
   expect(child.exitCode).toBe(7);
   expect(existsSync(folder)).toBe(false);
 });

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { Monitor } from "./pulumi-monitor.ts";
 import { ProviderHost } from "./pulumi-provider.ts";
 
-/** One stand-in for the engine, with the provider's host, for the tests of a block. */
+/** One stand-in for the engine, with the provider's host, for the tests of a file or a block. */
 export function monitorOfFile(): () => Monitor {
   let host: ProviderHost;
   let monitor: Monitor;

@@ -42,6 +42,9 @@ async function captured(args: readonly string[], folder: string) {
       written.push({ stream, text: String(text) });
       return true;
     }) as typeof stream.write;
+  // The console of a test is the test runner's own.
+  const { log } = console;
+  console.log = (text: string) => void process.stdout.write(`${text}\n`);
   process.argv = [process.execPath, "nodeippool", ...args];
   process.env = readersEnvironment();
   process.exitCode = undefined;
@@ -51,6 +54,7 @@ async function captured(args: readonly string[], folder: string) {
     return { written, status: Number(process.exitCode ?? 0) };
   } finally {
     process.chdir(cwd);
+    console.log = log;
     Object.assign(process, { argv, env, exitCode });
     for (const { stream, write, errors } of caught) {
       stream.write = write;

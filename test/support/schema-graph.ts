@@ -31,14 +31,25 @@ export function sources(): Source[] {
     .map((path) => sourceOf(path, readFileSync(join(root, path), "utf8")));
 }
 
-function* nodesOf(node: ts.Node): Generator<ts.Node> {
-  yield node;
-  for (const child of node.getChildren()) yield* nodesOf(child);
+const found = new WeakMap<ts.SourceFile, readonly ts.Node[]>();
+
+/** All that a tree is made of, in the order of the text. */
+function nodesOf(tree: ts.SourceFile): readonly ts.Node[] {
+  const known = found.get(tree);
+  if (known !== undefined) return known;
+  const nodes: ts.Node[] = [];
+  const visit = (node: ts.Node) => {
+    nodes.push(node);
+    for (const child of node.getChildren()) visit(child);
+  };
+  visit(tree);
+  found.set(tree, nodes);
+  return nodes;
 }
 
 /** What a file imports, statically or not: paths below the root, or names of packages. */
 export function importsOf({ path, tree }: Source): string[] {
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     const isDynamic = ts.isCallExpression(node) && node.expression.kind === ts.SyntaxKind.ImportKeyword;
     const specifier = isDynamic
       ? node.arguments[0]
@@ -105,7 +116,7 @@ const impureMembers = new Set([
 
 /** Everything in a file that is not a function of its arguments alone, as `file:line what`. */
 export function impurities({ path, tree }: Source): string[] {
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     const what = impurity(node);
     if (what === undefined) return [];
     return `${path}:${tree.getLineAndCharacterOfPosition(node.getStart()).line + 1} ${what}`;
@@ -128,7 +139,7 @@ function impurity(node: ts.Node): string | undefined {
 
 /** Every function of more lines than this, as `file name: lines`. */
 export function longFunctions({ path, tree }: Source, limit: number): string[] {
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     if (!ts.isFunctionLike(node) || !("body" in node) || node.body === undefined) return [];
     const line = (position: number) => tree.getLineAndCharacterOfPosition(position).line;
     const lines = line(node.getEnd()) - line(node.getStart()) + 1;
@@ -138,7 +149,7 @@ export function longFunctions({ path, tree }: Source, limit: number): string[] {
 
 /** The texts of a file that name a verb or a flag of the command line, as `file:line text`. */
 export function commandsNamed({ path, tree }: Source): string[] {
-  return [...nodesOf(tree)].flatMap((node) => {
+  return nodesOf(tree).flatMap((node) => {
     const isText = ts.isStringLiteralLike(node) || ts.isTemplateExpression(node);
     // kubectl is everybody's: what repairs a cluster is its commands.
     const text = isText && !/^.kubectl /.test(node.getText()) ? node.getText() : "";

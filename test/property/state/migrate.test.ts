@@ -1,5 +1,5 @@
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
-import { join } from "node:path";
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import type { Snapshot } from "../../../core/allocation.ts";
 import { IpamError } from "../../../core/errors.ts";
@@ -24,11 +24,13 @@ const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.1.0/24"), poolOf("o
 
 /** A lockfile and a cluster; either may be the source. */
 class World {
-  readonly path = join(root, `${++count}.lock`);
+  /** In a folder of its own: a writer looks at all that lies beside the lock. */
+  readonly path = join(root, `${++count}`, "nodeippool.lock");
   readonly cluster = new MemoryCluster();
   readonly toCluster: boolean;
 
   constructor(toCluster: boolean) {
+    mkdirSync(dirname(this.path));
     this.toCluster = toCluster;
   }
 

@@ -43,41 +43,41 @@ it.each([
     { "in/a.yaml": readFileSync(join(root, "examples/static-ip/manifests/static-ip.yaml"), "utf8") },
   ],
   ["another file", { "in/package.json": "{}" }],
-])("says nothing of %s: nothing in it uses an address", (_, files) => {
+])("says nothing of %s: nothing in it uses an address", async (_, files) => {
   const folder = edited();
   mkdirSync(join(folder, "in"));
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
-  const { stderr, status } = nodeippool(["audit", "in", "--pools", "manifests"], folder);
+  const { stderr, status } = await cli(["audit", "in", "--pools", "manifests"], folder);
   expect([stderr.split("\n")[0], status]).toEqual(["invalid: nothing in in uses any address", 2]);
 });
 
-it("reads what several folders and files have deployed", () => {
+it("reads what several folders and files have deployed", async () => {
   const folder = edited();
   const text = readFileSync(join(folder, rendered), "utf8");
   const [first, ...rest] = text.split("---\n").map((one) => one.replace("10.10.10.2", "10.10.10.1"));
   mkdirSync(join(folder, "one"));
   writeFileSync(join(folder, "one/a.yaml"), first as string);
   writeFileSync(join(folder, "two.yaml"), rest.join("---\n"));
-  const { stdout, status } = nodeippool(["audit", "one", "two.yaml", "--pools", "manifests"], folder);
+  const { stdout, status } = await cli(["audit", "one", "two.yaml", "--pools", "manifests"], folder);
   expect(stdout).toMatch(/duplicate: 10\.10\.10\.1 is configured on Node\/node01 eth1 and on Node\/node02 eth1/);
   expect(status).toBe(5);
 });
 
-it("reads folders that were rendered into, several below one, too, and a pool once that is defined alike in them", () => {
+it("reads folders that were rendered into, several below one, too, and a pool once that is defined alike in them", async () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   for (const name of ["static-ip", "rest"])
     cpSync(join(folder, "rendered"), join(folder, "all", name), { recursive: true });
   rmSync(join(folder, "all/rest/static-ip.yaml"));
-  const { stdout, status } = nodeippool(["audit", "all"], folder);
+  const { stdout, status } = await cli(["audit", "all"], folder);
   expect(stdout).toContain("duplicate: 10.10.10.1 is configured on Node/node01 eth1 and on Node/node02 eth1");
   expect(status).toBe(5);
 });
 
-it("reads rendered folders in a folder of manifests, too, each once, and a pool once but for what says nothing", () => {
+it("reads rendered folders in a folder of manifests, too, each once, and a pool once but for what says nothing", async () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   symlinkSync("rendered", join(folder, "linked"));
   for (const paths of [["."], [".", "rendered"], ["./linked", join(folder, "rendered"), "."]]) {
-    const { stdout, status } = nodeippool(["audit", ...paths], folder);
+    const { stdout, status } = await cli(["audit", ...paths], folder);
     expect(
       stdout.match(/duplicate: 10\.10\.10\.1 is configured on Node\/node01 eth1 and on Node\/node02 eth1/g),
     ).toHaveLength(1);
@@ -88,13 +88,13 @@ it("reads rendered folders in a folder of manifests, too, each once, and a pool 
     [rendered, "10.10.10.2", "10.10.10.1"],
     ["manifests/pools.yaml", "end: 10.10.10.10", "end: 10.10.10.20"],
   );
-  expect(nodeippool(["audit", "."], other)).toMatchObject({
+  expect(await cli(["audit", "."], other)).toMatchObject({
     status: 2,
     stderr:
       "invalid: rendered/pools.yaml:4:9: pool traffic-1 is defined in two ways, here and in manifests/pools.yaml:4:9\n" +
       "  Name less of what is there, or say which pools are meant.\n",
   });
-  expect(nodeippool(["audit", ".", "--pools", "manifests"], other).status).toBe(5);
+  expect((await cli(["audit", ".", "--pools", "manifests"], other)).status).toBe(5);
 });
 
 it.each([
@@ -113,25 +113,25 @@ it.each([
     "this key stands here",
   ],
   ["merge markers", (text: string) => `<<<<<<< a\n${text}=======\n${text}>>>>>>> b\n`, "has merge conflict markers"],
-])("refuses a policy that cannot be read: nobody knows what it uses: %s", (_, broken, says) => {
+])("refuses a policy that cannot be read: nobody knows what it uses: %s", async (_, broken, says) => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   writeFileSync(join(folder, rendered), broken(readFileSync(join(folder, rendered), "utf8")));
-  const { status, stderr } = nodeippool(["audit", "rendered"], folder);
+  const { status, stderr } = await cli(["audit", "rendered"], folder);
   expect(stderr).toContain(says);
   expect(status).toBe(2);
   const templates = ["{{- range .nodes }}", "{{ required .x }}", "{% for node in nodes %}"];
   const charts = templates.map((one) => `kind: NodeNetworkConfigurationPolicy\nmetadata:\n${one}\n`);
   writeFileSync(join(folder, "chart.yaml"), charts.join("---\n"));
-  expect(nodeippool(["audit", "chart.yaml", "manifests"], folder).stderr).not.toContain("chart.yaml:");
+  expect((await cli(["audit", "chart.yaml", "manifests"], folder)).stderr).not.toContain("chart.yaml:");
 });
 
-it("reads a policy with aliases beside other kinds, and refuses a link to nothing", () => {
+it("reads a policy with aliases beside other kinds, and refuses a link to nothing", async () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   const text = readFileSync(join(folder, rendered), "utf8");
   const items = text.split("---\n").map((one) => one.replace(/^/gm, "    ").replace("    ", "  - ").trimEnd());
   const map = "  - kind: ConfigMap\n    metadata: &meta {name: c}\n    again: *meta";
   writeFileSync(join(folder, rendered), ["kind: List", "apiVersion: v1", "items:", map, ...items, ""].join("\n"));
-  const { stdout, status } = nodeippool(["audit", "rendered"], folder);
+  const { stdout, status } = await cli(["audit", "rendered"], folder);
   expect(stdout).toContain("duplicate: 10.10.10.1");
   expect(status).toBe(5);
   symlinkSync("nowhere", join(folder, "manifests/team"));
@@ -139,13 +139,13 @@ it("reads a policy with aliases beside other kinds, and refuses a link to nothin
     ["audit", "."],
     ["plan", "manifests", "--nodes", "nodes.txt"],
   ])
-    expect(nodeippool(args, folder)).toMatchObject({
+    expect(await cli(args, folder)).toMatchObject({
       status: 2,
       stderr: "invalid: manifests/team is a link to nothing\n",
     });
 });
 
-it("finds the pools of a typed list", () => {
+it("finds the pools of a typed list", async () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
   const pools = readFileSync(join(folder, "rendered/pools.yaml"), "utf8").split("---\n");
   const items = pools.map((text) =>
@@ -157,10 +157,10 @@ it("finds the pools of a typed list", () => {
   );
   const list = `apiVersion: nmstate.io/v1\nkind: NodeIPPoolList\nitems:\n${items.join("\n")}\n`;
   writeFileSync(join(folder, "list.yaml"), list);
-  expect(nodeippool(["audit", "rendered/static-ip.yaml", "--pools", "list.yaml"], folder).status).toBe(5);
+  expect((await cli(["audit", "rendered/static-ip.yaml", "--pools", "list.yaml"], folder)).status).toBe(5);
 });
 
-it("takes pools for alike that say the same in other words, and asks nothing of the policies beside them", () => {
+it("takes pools for alike that say the same in other words, and asks nothing of the policies beside them", async () => {
   const folder = edited([
     "rendered/pools.yaml",
     "  authority: Plan\n",
@@ -171,13 +171,13 @@ it("takes pools for alike that say the same in other words, and asks nothing of 
     both,
     ["static-ip", "pools"].map((name) => readFileSync(join(folder, `manifests/${name}.yaml`))).join("---\n"),
   );
-  expect(nodeippool(["audit", "."], folder)).toMatchObject({ status: 0, stderr: "" });
-  expect(nodeippool(["show", "--pools", "."], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect(await cli(["audit", "."], folder)).toMatchObject({ status: 0, stderr: "" });
+  expect(await cli(["show", "--pools", "."], folder)).toMatchObject({ status: 0, stderr: "" });
 });
 
-it("prints findings once, and says by its exit status that there are some", () => {
+it("prints findings once, and says by its exit status that there are some", async () => {
   const folder = edited([rendered, "10.10.10.2", "10.10.10.1"]);
-  const { stdout, stderr, status } = nodeippool(["audit", "rendered"], folder);
+  const { stdout, stderr, status } = await cli(["audit", "rendered"], folder);
   const claim = (node: string) => `Node/${node}/static-ip/address-from-traffic-1`;
   expect(stdout.split("\n")).toEqual([
     `${rendered}:49:19: duplicate: 10.10.10.1 is configured on Node/node01 eth1 and on Node/node02 eth1`,

@@ -1,15 +1,14 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { nodeippool } from "../../support/console.ts";
-import { lockText, projectOf } from "../../support/schema-cli.ts";
+import { cli, lockText, projectOf } from "../../support/schema-cli.ts";
 
 const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p releasing");
 
 /** The words that a shell is offered, and whether it completes files. */
-function offered(...words: string[]): { words: string[]; files: boolean } {
-  const lines = nodeippool(["complete", "--", ...words], projectOf({ "nodeippool.lock": lock }))
-    .stdout.trim()
-    .split("\n");
+async function offered(...words: string[]): Promise<{ words: string[]; files: boolean }> {
+  const { stdout } = await cli(["complete", "--", ...words], projectOf({ "nodeippool.lock": lock }));
+  const lines = stdout.trim().split("\n");
   return { words: lines.slice(0, -1).map((line) => line.split("\t")[0] ?? ""), files: lines.at(-1) === ":0" };
 }
 
@@ -31,12 +30,12 @@ describe("completion", () => {
       ["completion", ""],
       ["zsh", "bash", "fish", "powershell"],
     ],
-  ])("%j", (words, expected) => {
-    expect(offered(...words)).toEqual({ words: expected, files: false });
+  ])("%j", async (words, expected) => {
+    expect(await offered(...words)).toEqual({ words: expected, files: false });
   });
 
-  it.each([[["plan", ""]], [["plan", "--nodes", ""]], [["render", "--out", "ren"]]])("%j: files", (words) => {
-    expect(offered(...words)).toEqual({ words: [], files: true });
+  it.each([[["plan", ""]], [["plan", "--nodes", ""]], [["render", "--out", "ren"]]])("%j: files", async (words) => {
+    expect(await offered(...words)).toEqual({ words: [], files: true });
   });
 
   it("a script that bash takes", () => {

@@ -10,7 +10,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import { parseDuration } from "../../../cli/duration.ts";
 import { timing } from "../../../controller/timing.ts";
-import { nodeippool, root } from "../../support/console.ts";
+import { root } from "../../support/console.ts";
+import { cli } from "../../support/schema-cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-controller-"));
 
@@ -79,8 +80,8 @@ describe("the process of the controller", () => {
     }
   });
 
-  it("I10: the defaults that its flags say are those that it has, and durations are durations", () => {
-    const { stdout } = nodeippool(["controller", "--help"], folder);
+  it("I10: the defaults that its flags say are those that it has, and durations are durations", async () => {
+    const { stdout } = await cli(["controller", "--help"], folder);
     const usual = (flag: string) =>
       new RegExp(`--${flag} (?:(?!--)[^])*?default: "(\\w+)"`).exec(stdout.replace(/\s+/g, " "))?.[1] ?? "";
     expect(parseDuration("it", usual("look-every"))).toBe(timing.again);
@@ -96,8 +97,8 @@ describe("the process of the controller", () => {
     [["--log-level", "loud"], /Allowed choices are error, warn, info, debug/],
     [["--look-every", "5s"], /Write a duration as in 90s, 10m or 2h, from 10s to 168h/],
     [["--free-terminating", "all-nodes"], /Add --workload-addresses/],
-  ])("exit status 2 for %j", (args, why) => {
-    const { status, stderr } = nodeippool(["controller", ...args], folder);
+  ])("exit status 2 for %j", async (args, why) => {
+    const { status, stderr } = await cli(["controller", ...args], folder);
     expect(stderr).toMatch(why);
     expect(status).toBe(2);
   });

@@ -32,7 +32,7 @@ node02,eth0,10.10.10.4
 describe("import", () => {
   it("records what nodes have, and nobody moves when the rest is allocated", async () => {
     const folder = workspace(fleet);
-    const first = nodeippool(args(), folder);
+    const first = await cli(args(), folder);
     expect([first.stdout.split("\n"), first.stderr, first.status]).toEqual([
       [
         "Pool traffic-1  10.10.10.0/24 .1-.10 less 2   8 usable  0 held  3 new  5 free",

@@ -20,7 +20,7 @@ async function play(seed: number): Promise<Game> {
 
 describe("controllers that are killed, fail and see late what happens", () => {
   const first = Number(process.env.SEED ?? 1);
-  const count = Number(process.env.COUNT ?? tries(8, 5000));
+  const count = Number(process.env.COUNT ?? tries(2, 5000));
 
   it("no address is on two nodes, none moves, none is lost", { timeout: 60_000 + count * 5000 }, async () => {
     const total = { steps: 0, faults: 0, kills: 0 };

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
 import { dataOf, exampleText } from "../../support/metal3-infra.ts";
 import { monitorOfFile } from "../../support/monitor-of-file.ts";
@@ -21,8 +21,11 @@ const asking = policy("a", {
   desiredState: { a: "{{ capture.x.ip }}" },
 });
 
+const monitor = monitorOfFile();
+// Each test has a stack of its own.
+beforeEach(() => monitor().stack.clear());
+
 describe("the objects of Manifests", () => {
-  const monitor = monitorOfFile();
   const up = (...objects: object[]) =>
     monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
 
@@ -49,7 +52,6 @@ describe("the objects of Manifests", () => {
 });
 
 describe("networks with node slices in Manifests", () => {
-  const monitor = monitorOfFile();
   it("stay as they are, with their NodeSlicePool beside them", async () => {
     const net = attachment("net", { range: "fd00:1::/48", node_slice_size: "/64" });
     const args = { objects: [net, pool, asking], nodes: ["n1", "n2"] };
@@ -70,7 +72,6 @@ describe("networks with node slices in Manifests", () => {
 });
 
 describe("workloads in Manifests", () => {
-  const monitor = monitorOfFile();
   const up = (...objects: object[]) => monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects });
   const lan = { ...pool, metadata: { name: "lan" } };
   const spare = { ...pool, metadata: { name: "spare" }, spec: { range: { cidr: "10.9.0.0/24" } } };
@@ -118,7 +119,6 @@ describe("workloads in Manifests", () => {
 });
 
 describe("the hosts of a configuration in Manifests", () => {
-  const monitor = monitorOfFile();
   const up = (...objects: object[]) =>
     monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
 

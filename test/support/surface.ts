@@ -20,7 +20,13 @@ export class Surface {
     );
     const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
     const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-    this.program = ts.createProgram([...this.entries], options);
+    const host = ts.createCompilerHost(options);
+    const { fileExists, directoryExists } = host;
+    const isPeer = (path: string) => this.peers.some((peer) => `${path}/`.startsWith(peer));
+    // What they declare takes seconds to read, and nothing is asked of it.
+    host.fileExists = (path) => !isPeer(path) && fileExists(path);
+    host.directoryExists = (path) => !isPeer(path) && directoryExists?.(path) === true;
+    this.program = ts.createProgram([...this.entries], options, host);
     this.checker = this.program.getTypeChecker();
     this.symbols = new Set(this.entries.flatMap((entry) => this.exportsOf(entry)));
   }

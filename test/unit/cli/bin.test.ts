@@ -24,16 +24,21 @@ it("says which Node it needs, and works on that", () => {
   expect(onNode(`${major}.${minor}.0`)).toMatchObject({ stderr: "", status: 0 });
 });
 
-it.each([
-  "index",
-  "schema/index",
-  "state/index",
-  "integrations/nmstate/index",
-  "constructs/index",
-  "provider/index",
-  "provider/runtime",
-])("%s says it, too, where a program imports it on a Node that lacks what it needs", (name) => {
-  const code = `delete Map.groupBy; await import(${JSON.stringify(join(root, `${name}.ts`))})`;
-  const { stderr } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
-  expect(stderr).toContain("Error: nodeippool needs Node 22.21 or newer.");
+it("is said by what programs import, too, on a Node that lacks what it needs", () => {
+  const entries = [
+    "index",
+    "schema/index",
+    "state/index",
+    "integrations/nmstate/index",
+    "constructs/index",
+    "provider/index",
+    "provider/runtime",
+  ];
+  // One process for all: what threw once throws again wherever it is imported.
+  const code = `delete Map.groupBy;
+    for (const path of ${JSON.stringify(entries.map((name) => join(root, `${name}.ts`)))})
+      console.log(await import(path).then(() => "imported", (error) => error.message.split("\\n")[0]));`;
+  const { stdout } = spawnSync(process.execPath, ["--input-type=module", "-e", code], { encoding: "utf8" });
+  const says = stdout.trim().split("\n");
+  expect(says).toEqual(entries.map(() => "nodeippool needs Node 22.21 or newer."));
 });

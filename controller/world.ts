@@ -98,7 +98,7 @@ export class World {
     return seen;
   }
 
-  /** One that was made under its name since is there. */
+  /** One that was made under its name since stays. */
   private endOf(ended: Seen): void {
     const key = objectKey(ended);
     if (this.get(key)?.metadata.uid === ended.metadata.uid) this.delete(key);

@@ -1,5 +1,5 @@
 import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
-import type { ClusterApiVersion } from "../cluster-api.ts";
+import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import type { RenderedObject } from "../integration.ts";
 import { type AddressClaim, addressKind, claimKind, ipamGroup, poolRefOf } from "./claim.ts";
 
@@ -7,8 +7,8 @@ import { type AddressClaim, addressKind, claimKind, ipamGroup, poolRefOf } from 
 export const protection = "nmstate.io/protect-address";
 
 /**
- * The IPAddress of a claim, as Cluster API's contract wants it: of the claim's name, owned by the claim and by the pool. It bears
- * the claim's labels, by which `clusterctl move` finds it.
+ * The IPAddress of a claim, as Cluster API's contract wants it: of the claim's name, owned by the claim and by the pool. Of the
+ * claim's labels it has the one that names the cluster: others come from programs that manage the claim.
  */
 export function addressOf(
   claim: AddressClaim,
@@ -18,7 +18,8 @@ export function addressOf(
   version: ClusterApiVersion,
 ): RenderedObject {
   const { name, namespace, uid } = claim;
-  const { "app.kubernetes.io/managed-by": _, ...labels } = claim.labels ?? {};
+  const cluster = claim.labels?.[clusterNameLabel];
+  const labels = cluster === undefined ? {} : { [clusterNameLabel]: cluster };
   const { prefix, gateway } = pool;
   const owners = [
     ...(uid === undefined ? [] : [reference(`${ipamGroup}/${version}`, claimKind, name, uid, true)]),

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { IpamError } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
-import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { copiedMetadata } from "./copied-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 
 const limit = 63;
@@ -31,8 +31,6 @@ function shorten(text: string, suffix: string): string {
 function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
-
-export const lastApplied = "kubectl.kubernetes.io/last-applied-configuration";
 
 /** The policy that a child comes from, as far as it is known: of one that is gone only the name. */
 export type Origin = Pick<Policy, "name"> & Partial<Policy>;
@@ -75,15 +73,15 @@ export function owningNode({ metadata }: Bag): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-/** Name, labels that say whose child it is, and whatever the user put on the policy. */
+/** Name, labels that say whose child it is, and the labels and annotations that the user wrote on the policy. */
 export function childMetadata(
   policyName: string,
   node: string,
   policy: Partial<Pick<Policy, "labels" | "annotations">>,
 ) {
-  const { [lastApplied]: _, [resetAnnotation]: __, ...annotations } = policy.annotations ?? {};
+  const annotations = copiedMetadata(policy.annotations);
   const labels = {
-    ...policy.labels,
+    ...copiedMetadata(policy.labels),
     [childLabels.policy]: labelValue(policyName),
     [childLabels.node]: labelValue(node),
   };

@@ -1,8 +1,9 @@
 import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { type Field, Reference } from "../../schema/template.ts";
-import { childPolicy, lastApplied } from "./child.ts";
+import { childPolicy } from "./child.ts";
 import { removals } from "./cleanup.ts";
+import { copiedMetadata } from "./copied-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { parkKey } from "./select.ts";
 
@@ -56,9 +57,9 @@ export function servesLaterNodes({ captures }: Policy, pools: ReadonlyMap<string
 }
 
 /** The policy itself, made to match no node: a controller expands it for nodes that join later. */
-export function parkPolicy({ name, apiVersion, labels, annotations: all, source }: Policy): PolicyObject {
-  const { [lastApplied]: _, ...annotations } = all;
-  const bags = Object.entries({ labels, annotations }).filter(([, bag]) => Object.keys(bag).length > 0);
+export function parkPolicy({ name, apiVersion, labels, annotations, source }: Policy): PolicyObject {
+  const copied = { labels: copiedMetadata(labels), annotations: copiedMetadata(annotations) };
+  const bags = Object.entries(copied).filter(([, bag]) => Object.keys(bag).length > 0);
   const nodeSelector = { ...(source.spec.nodeSelector as object | undefined), [parkKey]: "parked" };
   return {
     apiVersion,

@@ -20,7 +20,8 @@ import { inLastWave } from "./sync-wave.ts";
  *  authority Cluster       | the policy itself, parked: the controller expands it
  *  none, and no nodes given| the policy itself
  */
-export function renderPolicies(model: NmstateModel, facts: Facts, holdings: Holdings): Rendered {
+export function renderPolicies(given: NmstateModel, facts: Facts, holdings: Holdings): Rendered {
+  const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
   const { snapshot, set } = holdings;
   const isAnyLeaving = snapshot.releasing.some((line) => line.set === set);
@@ -33,6 +34,15 @@ export function renderPolicies(model: NmstateModel, facts: Facts, holdings: Hold
   );
   const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
   return { instead, added: lines.orphans([...selected.keys()], nodes), left: leaving.left(selected, nodes) };
+}
+
+/**
+ * In a cluster nothing is copied: labels and annotations there also come from programs that manage the policy, and would
+ * make them manage, prune or rewrite the policies of nodes, too.
+ */
+function withoutMetadata({ own, others }: NmstateModel): NmstateModel {
+  const bare = ({ nodesPerSyncWave: _, ...policy }: Policy) => ({ ...policy, labels: {}, annotations: {} });
+  return { own: own.map((one) => ({ ...one, policy: bare(one.policy) })), others };
 }
 
 /** In a cluster a node may wait for its address, while it gives up another one. */

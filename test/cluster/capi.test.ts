@@ -95,10 +95,10 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
     });
   }, 120_000);
 
-  it("an IPAddress has the claim's name, spec and labels, is owned by claim and pool, and is protected; the claim refers to it", async () => {
+  it("an IPAddress has the claim's name and spec, no label of another manager, is owned by claim and pool, and is protected; the claim refers to it", async () => {
     await pool("p", "10.0.0.9", "10.0.0.0/24", "10.0.0.254");
     await provided(async () => {
-      const asked = await claim("a", {}, { labels: { rack: "r1" } });
+      const asked = await claim("a", {}, { labels: { "app.kubernetes.io/instance": "app" } });
       await until(given, { a: "10.0.0.1" });
       await until(async () => asBag((await get(claims, "a"))?.status)?.addressRef, { name: "a" });
       expect(await ready("a")).toMatchObject({ status: "True" });
@@ -117,7 +117,7 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
         ["IPAddressClaim", asked.metadata.uid, true, true],
         ["NodeIPPool", (await kube.get(pools, "p"))?.metadata.uid, false, true],
       ]);
-      expect([metadata.labels?.rack, (metadata as Bag).finalizers]).toEqual(["r1", ["nmstate.io/protect-address"]]);
+      expect([metadata.labels, (metadata as Bag).finalizers]).toEqual([managedBy, ["nmstate.io/protect-address"]]);
       await until(async () => asBag((await get(claims, "a"))?.metadata)?.finalizers, ["nmstate.io/release-address"]);
       // By mistake: it stays.
       await remove(addresses, "a");

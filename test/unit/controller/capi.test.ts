@@ -43,10 +43,12 @@ function begin(last = 9, others: readonly Integration[] = []) {
 describe("an IPAddressClaim", () => {
   it("gets an IPAddress as the contract wants it", async () => {
     const { sim, ready } = begin();
-    sim.create(claim("a", {}, { labels: { "cluster.x-k8s.io/cluster-name": "" } }) as never);
+    const labels = { "cluster.x-k8s.io/cluster-name": "", "app.kubernetes.io/instance": "machines" };
+    sim.create(claim("a", {}, { labels }) as never);
     await sim.pass(2000);
     const [address] = sim.all("IPAddress");
     const asked = sim.object("IPAddressClaim", "a");
+    expect(address?.metadata.labels).toEqual({ "cluster.x-k8s.io/cluster-name": "", ...managedBy });
     expect(address?.spec).toEqual({
       claimRef: { name: "a" },
       poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" },

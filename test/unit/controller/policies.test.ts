@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { managedBy } from "../../../integrations/in-cluster.ts";
+import { childLabels, ownPrefix } from "../../../schema/node.ts";
 import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
@@ -42,6 +44,33 @@ describe("a policy of two pools", () => {
     expect(conditionOf(asBag(there?.status)?.conditions, "Degraded")?.message).toMatch(message);
     expect(asBag(there?.spec)?.nodeSelector).toHaveProperty("nmstate.io/ippool-template");
   });
+});
+
+it("a node's policy has our labels, and none that a manager of the parked policy finds its objects by", async () => {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1");
+  const labels = { tier: "web", "applyset.kubernetes.io/part-of": "applyset-x-v1" };
+  const annotations = {
+    note: "x",
+    "nmstate.io/webhook-mutating-timestamp": "1",
+    [`${ownPrefix}nodes-per-sync-wave`]: "2",
+  };
+  const parked = policy("a", "p");
+  sim.create({ ...parked, metadata: { ...asBag(parked.metadata), labels, annotations } } as never);
+  await sim.pass(5000);
+  const { labels: own, annotations: none } = asBag(sim.object(kind, "a--n1")?.metadata) ?? {};
+  expect(own).toEqual({ ...managedBy, [childLabels.policy]: "a", [childLabels.node]: "n1" });
+  expect(none ?? {}).toEqual({});
+  // Of a webhook that writes the time of each update, the policies of nodes hear nothing.
+  const writes = () => sim.requests.filter((one) => !one.startsWith("get")).length;
+  const before = writes();
+  sim.change(kind, "a", (one) => ({
+    ...one,
+    metadata: { ...asBag(one.metadata), annotations: { ...annotations, "nmstate.io/webhook-mutating-timestamp": "2" } },
+  }));
+  await sim.pass(20_000);
+  expect(writes()).toBe(before);
 });
 
 describe("two policies that set one list of addresses of a NIC", () => {

@@ -16,7 +16,7 @@ import {
 import { howToGrow } from "../core/pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import { conflictsAnnotation, type PoolConflicts } from "../schema/pool-conflicts.ts";
-import type { PoolProblem } from "./pools.ts";
+import type { PoolProblem } from "./cluster-pool.ts";
 import type { Seen } from "./seen.ts";
 
 /** What is known of a pool. */

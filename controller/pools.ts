@@ -1,34 +1,12 @@
-import { type Issue, joinedPool, overlaps, type Parsed, type Pool } from "../core/index.ts";
+import { type Issue, joinedPool, type Parsed, type Pool, type PoolRecord } from "../core/index.ts";
 import type { DefinedPool, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { caught } from "../pipeline/guards.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../schema/objects.ts";
+import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
+import { poolsTogether } from "./pools-together.ts";
 import type { Seen } from "./seen.ts";
-
-/** A pool as the controller takes it. */
-export interface ClusterPool {
-  readonly name: string;
-  /** As messages call it. */
-  readonly title: string;
-  /** What defines it, and says how it stands: a NodeIPPool, or an object that an integration reads. */
-  readonly object: Seen;
-  /** Other objects that define it alike, as those have it who share it. */
-  readonly alike?: readonly Seen[];
-  /** In what another object that defines it says otherwise, if it is known. */
-  readonly differsFrom?: (other: Seen) => string | undefined;
-  /** As it stands there; undefined if it cannot be read. */
-  readonly whole?: Pool;
-  /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
-  readonly pool?: Pool;
-  readonly problem?: PoolProblem;
-}
-
-/** Why nothing new is taken from a pool. */
-export interface PoolProblem {
-  readonly reason: "InvalidSpec" | "OverlappingIPPool" | "Terminating" | "UnsynchronizedIPPool";
-  readonly message: string;
-}
 
 /**
  * What the controller may take from each pool.
@@ -37,24 +15,18 @@ export interface PoolProblem {
  *  -----------------------------------+-----------------------------------------
  *  cannot be read, also as Cluster    | nothing: InvalidSpec
  *  is being deleted                   | nothing: Terminating
- *  shares addresses with another one, | nothing, of both: OverlappingIPPool
- *   or its name                       |
+ *  cannot be used beside another one  | nothing: OverlappingIPPool (pools-together.ts)
  *  authority Cluster, or none         | all of it
  *  authority Plan with clusterRange   | the clusterRange
  *  authority Plan                     | nothing: the plan-time tools allocate
  */
-export function clusterPools(nodeIPPools: readonly Seen[], others: readonly ClusterPool[] = []): ClusterPool[] {
+export function clusterPools(
+  nodeIPPools: readonly Seen[],
+  others: readonly ClusterPool[] = [],
+  recorded: readonly PoolRecord[] = [],
+): ClusterPool[] {
   // The last ones: a NodeIPPool of the name of another pool stands for both.
-  const read = [...others.reduce(joined, []), ...nodeIPPools.map(readPool)];
-  return read.map((one) => {
-    const other = read.find((pool) => pool !== one && (pool.name === one.name || share(pool.whole, one.whole)));
-    if (other === undefined || one.problem !== undefined) return one;
-    const { pool: _, ...rest } = one;
-    const isTwice = other.name === one.name;
-    const found = `The ${other.title} ${isTwice ? "has the name of" : "is overlapping with"} this one.`;
-    const message = (isTwice ? one.differsFrom?.(other.object) : undefined) ?? found;
-    return { ...rest, problem: { reason: "OverlappingIPPool", message } };
-  });
+  return poolsTogether([...others.reduce(joined, []), ...nodeIPPools.map(readPool)], recorded);
 }
 
 /** What is defined alike in several places is one pool, as long as one of them stays. What one of them excludes goes to nobody. */
@@ -131,8 +103,4 @@ function asTaken(whole: Pool, { metadata, spec }: Seen): Parsed<Pool> {
   const { additionalRanges: _, reservations: __, ...own } = rest;
   const range = { ...asBag(rest.range), ...asBag(clusterRange) };
   return parsePoolSpec(metadata.name, { ...own, range, authority: "Cluster" });
-}
-
-function share(a: Pool | undefined, b: Pool | undefined): boolean {
-  return a !== undefined && b !== undefined && a.network === b.network && overlaps(a.range, b.range);
 }

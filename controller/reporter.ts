@@ -7,12 +7,13 @@ import { asBag, type Bag } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import type { Allocator } from "./allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "./asking.ts";
+import type { ClusterPool } from "./cluster-pool.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
 import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
-import { type ClusterPool, isDefinedBy } from "./pools.ts";
+import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { isOutdated, refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
@@ -87,6 +88,7 @@ export class Reporter {
     const isInUse = [...live, ...releasing].some(isOurs);
     await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
     this.tellWrong(object, status);
+    this.tellOverlap(one);
   }
 
   private async factsOfPool({ name, pool, whole, problem, object }: ClusterPool, scene: Scene): Promise<PoolFacts> {
@@ -115,7 +117,12 @@ export class Reporter {
     const found: Known["pools"][number][] = [];
     for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
     for (const one of found) this.tellWrong(object, one);
+    for (const one of defined) this.tellOverlap(one);
     return found;
+  }
+
+  private tellOverlap({ object, overlappedBy }: ClusterPool): void {
+    if (overlappedBy !== undefined) this.ground.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {

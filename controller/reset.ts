@@ -3,7 +3,8 @@ import type { Concern } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
-import { type ClusterPool, isDefinedBy } from "./pools.ts";
+import type { ClusterPool } from "./cluster-pool.ts";
+import { isDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
 
 /** The key of the object that asked for a claim; undefined if nobody knows it. */

@@ -1,5 +1,5 @@
 import type { Allocation } from "../core/index.ts";
-import type { ClusterPool } from "./pools.ts";
+import type { ClusterPool } from "./cluster-pool.ts";
 import { keyOfLine } from "./release-hold.ts";
 import { type Reset, resetOf, type SourceOf } from "./reset.ts";
 import type { World } from "./world.ts";

@@ -22,10 +22,11 @@ import type { ClusterNode } from "../schema/node.ts";
 import { placeless } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
+import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
 import { poolKind } from "./kinds.ts";
 import type { Showing } from "./occupied.ts";
-import { type ClusterPool, clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
+import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -53,7 +54,7 @@ export function readScene(world: World, integrations: readonly Integration[], sn
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
-  const all = recordable(clusterPools(world.all(poolKind), defined), snapshot);
+  const all = recordable(clusterPools(world.all(poolKind), defined, snapshot.pools), snapshot);
   const pools = new Map(all.map((pool) => [pool.name, pool]));
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();

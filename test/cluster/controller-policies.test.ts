@@ -136,15 +136,20 @@ describe("policies and pools", () => {
     await stage().kubectl(`delete -f ${join(root, "deploy/parking.yaml")}`);
   });
 
-  it("pools that overlap give nothing and say so, until one of them goes", async () => {
-    await stage().apply(pool("p", 1, 4));
-    await stage().apply({ ...pool("q", 1, 9) });
-    await stage().until(() => stage().reason("p"), "OverlappingIPPool");
-    await stage().until(() => stage().reason("q"), "OverlappingIPPool");
-    await stage().apply(policy("a", "p"));
-    await stage().stays([], 1_000);
+  it("pools that overlap one in use, or lie around its cidr, give nothing and say so until that one goes; all others give", async () => {
+    await stage().apply(pool("p", 1, 4), policy("a", "p"));
+    const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
+    await stage().settles(both);
+    const around = { cidr: "10.0.0.0/20", start: "10.0.9.1", end: "10.0.9.4" };
+    await stage().apply(pool("q", 1, 9), { ...pool("around", 1, 1), spec: { range: around } }, pool("other", 20, 4));
+    for (const bad of ["q", "around"]) await stage().until(() => stage().reason(bad), "OverlappingIPPool");
+    await stage().apply(policy("b", "around", "eth2"), policy("c", "other", "eth3"));
+    await stage().settles([...both, "n1/c 10.0.20.1", "n2/c 10.0.20.2"]);
+    expect(await stage().reason("p")).toBe("ReconciledPool");
     await stage().kubectl("delete nodeippool q");
-    await stage().settles(["n1/a 10.0.1.1", "n2/a 10.0.1.2"]);
+    await stage().kubectl("delete nncp a");
+    await stage().kubectl("delete nodeippool p");
+    await stage().settles(["n1/b 10.0.9.1", "n2/b 10.0.9.2", "n1/c 10.0.20.1", "n2/c 10.0.20.2"]);
   });
 
   it("a pool that is deleted while it is in use takes no address from anybody", async () => {

@@ -20,6 +20,7 @@ const shown = (...objects: Seen[]) =>
 describe("what the controller may take from pools", () => {
   const range = { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.9" };
   const p = (spec: Bag = {}, metadata: Bag = {}) => object("p", { range, ...spec }, metadata);
+  const since = (second: number) => ({ creationTimestamp: `2026-01-01T00:00:0${second}Z` });
   const deleted = { deletionTimestamp: "2026-01-01T00:00:00Z" };
 
   it.each<[string, Seen[], string[]]>([
@@ -39,9 +40,29 @@ describe("what the controller may take from pools", () => {
     ["that cannot be read, nothing", [p({ range: { cidr: "x" } })], ["p: InvalidSpec, unread"]],
     ["that is being deleted, nothing", [p({}, deleted)], ["p: Terminating"]],
     [
-      "that overlap, nothing of either",
-      [p(), object("q", { range: { ...range, start: "10.0.0.9", end: "10.0.0.20" } })],
-      ["p: OverlappingIPPool", "q: OverlappingIPPool"],
+      "that share addresses, those of the older one",
+      [p({}, since(2)), object("q", { range: { ...range, start: "10.0.0.9", end: "10.0.0.20" } }, since(1))],
+      ["p: OverlappingIPPool", "q: 10.0.0.9-10.0.0.20"],
+    ],
+    [
+      "that share addresses, those of authority Plan, which no controller can hold back",
+      [p({}, since(1)), object("q", { range, authority: "Plan" }, since(2))],
+      ["p: OverlappingIPPool", "q: nothing"],
+    ],
+    [
+      "whose cidrs overlap, those of the older one",
+      [p({}, since(2)), object("q", { range: { cidr: "10.0.0.0/16", start: "10.0.9.1", end: "10.0.9.2" } }, since(1))],
+      ["p: OverlappingIPPool", "q: 10.0.9.1-10.0.9.2"],
+    ],
+    [
+      "whose cidrs overlap, all of both if a plan allocates from one elsewhere",
+      [p(), object("q", { range: { cidr: "10.0.0.0/16", start: "10.0.9.1", end: "10.0.9.2" }, authority: "Plan" })],
+      ["p: 10.0.0.1-10.0.0.9", "q: nothing"],
+    ],
+    [
+      "of one name, nothing of either",
+      [p(), p({ range: { cidr: "10.7.0.0/24" } })],
+      ["p: OverlappingIPPool", "p: OverlappingIPPool"],
     ],
     [
       "one beside the other, all of both",
@@ -54,8 +75,8 @@ describe("what the controller may take from pools", () => {
       ["p: 10.0.0.1-10.0.0.9", "q: 10.0.0.1-10.0.0.9"],
     ],
     [
-      "one that overlaps one that is going, nothing",
-      [p(), object("q", { range }, deleted)],
+      "one that overlaps an older one that is going, nothing",
+      [p({}, since(2)), object("q", { range }, { ...deleted, ...since(1) })],
       ["p: OverlappingIPPool", "q: Terminating"],
     ],
     [
@@ -67,8 +88,16 @@ describe("what the controller may take from pools", () => {
     expect(shown(...objects)).toEqual(expected);
   });
 
-  it("names the other one that overlaps", () => {
-    const [first] = clusterPools([p(), object("q", { range })]);
-    expect(first?.problem?.message).toContain("q");
+  it("name each other where they overlap", () => {
+    const [first, second] = clusterPools([p({}, since(1)), object("q", { range }, since(2))]);
+    expect(first?.overlappedBy).toMatch(/^The NodeIPPool q is overlapping with this one\./);
+    expect(second?.problem?.message).toMatch(/^The NodeIPPool p is overlapping with this one\./);
+  });
+
+  it("with addresses on record are used before older ones without", () => {
+    const [pool] = clusterPools([p({}, since(1))]);
+    const recorded = [{ name: "p", network: "default", prefix: pool?.whole?.prefix as never }];
+    const found = clusterPools([p({}, since(2)), object("q", { range }, since(1))], [], recorded);
+    expect(found.map(({ problem }) => problem?.reason)).toEqual([undefined, "OverlappingIPPool"]);
   });
 });

@@ -1,0 +1,28 @@
+import type { Pool } from "../core/index.ts";
+import type { Seen } from "./seen.ts";
+
+/** A pool as the controller takes it. */
+export interface ClusterPool {
+  readonly name: string;
+  /** As messages call it. */
+  readonly title: string;
+  /** What defines it, and says how it stands: a NodeIPPool, or an object that an integration reads. */
+  readonly object: Seen;
+  /** Other objects that define it alike, as those have it who share it. */
+  readonly alike?: readonly Seen[];
+  /** In what another object that defines it says otherwise, if it is known. */
+  readonly differsFrom?: (other: Seen) => string | undefined;
+  /** As it stands there; undefined if it cannot be read. */
+  readonly whole?: Pool;
+  /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
+  readonly pool?: Pool;
+  readonly problem?: PoolProblem;
+  /** Why another pool is not used because of this one, which is. */
+  readonly overlappedBy?: string;
+}
+
+/** Why nothing new is taken from a pool. */
+export interface PoolProblem {
+  readonly reason: "InvalidSpec" | "OverlappingIPPool" | "Terminating" | "UnsynchronizedIPPool";
+  readonly message: string;
+}

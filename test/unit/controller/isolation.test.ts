@@ -1,0 +1,102 @@
+import { describe, expect, it } from "vitest";
+import type { Integration } from "../../../integrations/integration.ts";
+import { integrationsInCluster } from "../../../pipeline/integrations.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { policy } from "../../support/controller-objects.ts";
+import { simWithMaps } from "../../support/sim-maps.ts";
+import { attachment } from "../../support/whereabouts-objects.ts";
+
+// What is wrong with one object is said on it, and all others are served as if it were not there.
+
+const integrations: readonly Integration[] = integrationsInCluster({ nodeSlices: "kube-system" });
+
+function pool(name: string, cidr: string, range: Bag = {}, spec: Bag = {}) {
+  return {
+    apiVersion: "nmstate.io/v1",
+    kind: "NodeIPPool",
+    metadata: { name },
+    spec: { range: { cidr, ...range }, ...spec },
+  };
+}
+
+/** A node with an address of pool `good`, and then one more after something bad was made. */
+async function besideGood(...bad: readonly Bag[]) {
+  const { sim, maps } = simWithMaps(integrations);
+  sim.create(pool("good", "10.0.0.0/16", { start: "10.0.1.1", end: "10.0.1.9" }));
+  sim.create(pool("other", "10.9.0.0/24"));
+  sim.create(policy("a", "good") as never);
+  sim.create(policy("b", "other", "eth2") as never);
+  sim.node("n1");
+  await sim.pass(5_000);
+  for (const object of bad) sim.create(object as never);
+  await sim.pass(5_000);
+  sim.node("n2");
+  await sim.pass(30_000);
+  const available = (name: string) =>
+    conditionOf(asBag(sim.object("NodeIPPool", name)?.status)?.conditions, "Available");
+  const events = (about: string) =>
+    sim.said.filter((said) => said.startsWith(`${about} `)).map((said) => said.slice(about.length + 1));
+  return { sim, maps, available, events };
+}
+
+const served = [
+  "10.0.1.1 Node/n1/a/address",
+  "10.0.1.2 Node/n2/a/address",
+  "10.9.0.1 Node/n1/b/address",
+  "10.9.0.2 Node/n2/b/address",
+];
+
+describe("a pool that cannot be used beside another one", () => {
+  const nested = /overlapping with this one\. .*10\.0\.0\.0\/16.*Give both the same cidr/;
+  const shared = /overlapping with this one\. They share addresses\. Give this one a range of its own/;
+
+  it.each<[string, Bag, RegExp]>([
+    ["lies in its cidr, with a range of its own", pool("bad", "10.0.0.0/24"), nested],
+    [
+      "is around its cidr, with a range of its own",
+      pool("bad", "10.0.0.0/8", { start: "10.3.0.1", end: "10.3.0.9" }),
+      nested,
+    ],
+    ["shares addresses", pool("bad", "10.0.0.0/16", { start: "10.0.1.9", end: "10.0.1.20" }), shared],
+  ])(
+    "%s: the older one gives addresses, the newer one says why not, and all others are served",
+    async (_, bad, message) => {
+      const { sim, available, events } = await besideGood(bad, policy("c", "bad", "eth3"));
+      expect(sim.lines()).toEqual(served);
+      expect(available("good")?.reason).toBe("ReconciledPool");
+      expect(available("bad")).toMatchObject({ reason: "OverlappingIPPool", message: expect.stringMatching(message) });
+      expect(available("bad")?.message).toContain("NodeIPPool good");
+      expect(events("NodeIPPool.nmstate.io/bad")).toContainEqual(expect.stringMatching(message));
+      expect(events("NodeIPPool.nmstate.io/good")[0]).toContain("NodeIPPool bad is overlapping");
+    },
+  );
+
+  it("of node slices says why on its network", async () => {
+    const net = attachment("net", { range: "10.0.4.0/22", node_slice_size: "/26" });
+    const { sim, events } = await besideGood(net);
+    expect(sim.lines()).toEqual(served);
+    expect(events("NetworkAttachmentDefinition.k8s.cni.cncf.io/default:net")).toContainEqual(
+      expect.stringMatching(/NodeIPPool good is overlapping/),
+    );
+  });
+
+  it("is used once the other one has gone", async () => {
+    const { sim, available } = await besideGood(pool("bad", "10.0.0.0/24"));
+    sim.remove("NodeNetworkConfigurationPolicy", "a");
+    sim.remove("NodeIPPool", "good");
+    for (const node of ["n1", "n2"]) sim.remove("Node", node);
+    await sim.pass(90_000);
+    expect([sim.lines(), available("bad")?.reason]).toEqual([[], "ReconciledPool"]);
+  });
+
+  it("because of addresses on record of a pool that was made anew elsewhere says which", async () => {
+    const { sim, available } = await besideGood();
+    sim.change("NodeIPPool", "good", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
+    sim.remove("NodeIPPool", "good");
+    sim.create(pool("bad", "10.0.0.0/24"));
+    sim.create(policy("c", "other", "eth3") as never);
+    await sim.pass(30_000);
+    expect(available("bad")?.message).toMatch(/Addresses of pool good in 10\.0\.0\.0\/16.*are on record.*same cidr/);
+    expect(sim.lines().filter((line) => line.includes("/c/"))).toHaveLength(2);
+  });
+});

@@ -7,10 +7,12 @@ import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { asks, readsKind } from "./asking.ts";
 import { type Change, changeOf } from "./change.ts";
+import { Compared } from "./compared.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
+import { replacement } from "./replacement.ts";
 import { Rollout } from "./rollout.ts";
 import type { Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
@@ -26,6 +28,7 @@ export class Applier {
   private readonly rollouts = new Map<string, Rollout>();
   /** What each object was made of, also once it is gone. */
   private readonly sources = new Map<string, string>();
+  private readonly compared = new Compared();
 
   constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
     this.ground = ground;
@@ -41,7 +44,7 @@ export class Applier {
     const source = this.sourceOf(key, there);
     const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
-    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source);
+    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source, part);
     else this.rollout(source).set(key, there && faresOf(there, this.world.ofSource(key), part));
     this.callNext(source, part);
   }
@@ -54,11 +57,7 @@ export class Applier {
     const source = this.sourceOf(key, there);
     const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
-    if (there === undefined && wanted === undefined) {
-      this.forget(key, source);
-      this.callNext(source, part);
-      return;
-    }
+    if (there === undefined && wanted === undefined) return this.forget(key, source, part);
     if (whyRejected(this.world.get(source)) !== undefined) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
@@ -71,20 +70,29 @@ export class Applier {
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
     const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
-    if ((isOld && (isWrite || isEnd(change))) || (isOfContent(change, part) && wanted?.object === undefined)) {
+    const isOpen = change !== "none" && this.isOpen(key, wanted, there);
+    const isMissing = wanted?.object === undefined && (isOpen || isOfContent(change, part));
+    if ((isOld && (isWrite || isEnd(change))) || isMissing) {
       this.again(`look ${owner}`);
       return;
     }
+    if (isOpen) return this.compare(key, wanted as WantedObject);
     if (isWrite) {
-      if (rollout.start(key, this.limit(source, part))) await this.write(wanted?.object as RenderedObject, there);
+      if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
       return;
     }
     if (change === "none") this.wanted.isThere(key);
     rollout.leave(key);
-    if (change === "delete") await this.delete(key, there as Seen);
-    if (change === "unprotect") await this.unprotect(there as Seen, part);
-    if (change === "refuse") await this.refuse(key, there as Seen, source, wanted?.object, part);
+    if (there !== undefined) await this.take(change, there, { key, source, part });
     this.callNext(source, part);
+  }
+
+  /** What is done about an object, but for its being written. */
+  private async take(change: Change, there: Seen, about: { key: string; source: string; part: InCluster }) {
+    const { key, source, part } = about;
+    if (change === "delete") await this.delete(key, there);
+    if (change === "unprotect") await this.unprotect(there, part);
+    if (change === "refuse") await this.refuse(key, there, source, this.wanted.get(key)?.object, part);
   }
 
   /** Is an owner only to lose what it has? Of one that nobody knows, or that waits for another address, all stays. */
@@ -102,10 +110,28 @@ export class Applier {
     part: InCluster,
   ) {
     const object = wanted?.object && { ...wanted.object };
+    const fingerprint = this.compared.fingerprint(key, wanted?.fingerprint, there);
     const isOthers = there !== undefined && !isManaged(there);
     const isTakenOver = isOthers && part.takesOver?.(there, owner, object) === true;
     const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
-    return changeOf(wanted?.fingerprint, there, reports.length, { ...part, isTakenOver });
+    return changeOf(fingerprint, there, reports.length, { ...part, isTakenOver });
+  }
+
+  /** Is it otherwise than wanted by its digest alone, and not because something else is wanted since? */
+  private isOpen(key: string, wanted: WantedObject | undefined, there: Seen | undefined): boolean {
+    if (wanted === undefined || there === undefined || wanted.isChanged === true) return false;
+    return this.compared.isOpen(key, wanted.fingerprint, there);
+  }
+
+  /** A webhook may only have added to it: what the server has is compared with what was applied. */
+  private async compare(key: string, wanted: WantedObject): Promise<undefined> {
+    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored));
+    this.again(`apply ${key}`);
+  }
+
+  private note({ key, fingerprint, object }: WantedObject, stored: object): void {
+    if (object === undefined) return;
+    this.compared.note(key, fingerprint, object, stored, this.world.kindFor(object));
   }
 
   /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
@@ -130,7 +156,8 @@ export class Applier {
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 
-  private async write(object: RenderedObject, there: Seen | undefined): Promise<void> {
+  private async write(wanted: WantedObject, there: Seen | undefined): Promise<void> {
+    const object = wanted.object as RenderedObject;
     const kind = this.world.kindFor(object);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
     const whole = { ...object, metadata: { ...object.metadata, labels } };
@@ -143,6 +170,7 @@ export class Applier {
           : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there), {
               type: "json",
             });
+      this.note(wanted, stored);
       this.world.take(kind, stored);
     } catch (error) {
       await this.recover(key, error);
@@ -196,12 +224,14 @@ export class Applier {
   }
 
   /** Nothing is to exist, and nothing does. */
-  private forget(key: string, source: string): void {
+  private forget(key: string, source: string, part: InCluster): undefined {
     const rollout = this.rollout(source);
+    this.compared.forget(key);
     rollout.leave(key);
     rollout.set(key, undefined);
     if (rollout.isIdle()) this.rollouts.delete(source);
     this.sources.delete(key);
+    this.callNext(source, part);
   }
 
   /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
@@ -237,22 +267,4 @@ function isOfContent(change: Change, { takesOver }: InCluster): boolean {
 /** Does it take an object away? */
 function isEnd(change: Change): boolean {
   return change === "delete" || change === "unprotect";
-}
-
-/** Puts what the controller says in the place of what it said, at that version; what others wrote beside it stays. */
-function replacement({ apiVersion: _, kind: __, metadata, ...content }: RenderedObject, there: Seen): unknown[] {
-  const merged = (field: "labels" | "annotations") => ({
-    ...there.metadata[field],
-    ...(metadata[field] as object | undefined),
-  });
-  return [
-    { op: "test", path: "/metadata/uid", value: there.metadata.uid },
-    { op: "test", path: "/metadata/resourceVersion", value: there.metadata.resourceVersion },
-    ...Object.entries(content).map(([field, value]) => ({ op: "add", path: `/${field}`, value })),
-    { op: "add", path: "/metadata/labels", value: merged("labels") },
-    { op: "add", path: "/metadata/annotations", value: merged("annotations") },
-    ...(metadata.ownerReferences === undefined
-      ? []
-      : [{ op: "add", path: "/metadata/ownerReferences", value: metadata.ownerReferences }]),
-  ];
 }

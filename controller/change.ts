@@ -13,7 +13,7 @@ export interface Fingerprint {
   readonly fixed: string;
   readonly labels: unknown;
   readonly annotations: unknown;
-  /** The uid of what it belongs to. */
+  /** The uid of what it belongs to; null if it is to belong to nothing, undefined if that is not said. */
   readonly owner: unknown;
 }
 
@@ -62,7 +62,7 @@ function isProtected({ metadata }: Seen, protection: string | undefined): boolea
   return protection !== undefined && (metadata.finalizers ?? []).includes(protection);
 }
 
-/** Labels and annotations of others may stand beside ours. */
+/** Labels, annotations and owners of others may stand beside ours. */
 function isAsWanted({ digest, labels, annotations, owner }: Fingerprint, there: Seen): boolean {
   const has = (all: unknown, some: unknown) =>
     Object.entries((some ?? {}) as object).every(([key, value]) => (all as Record<string, string>)?.[key] === value);
@@ -70,10 +70,16 @@ function isAsWanted({ digest, labels, annotations, owner }: Fingerprint, there: 
     there.digest === digest &&
     has(there.metadata.labels, labels) &&
     has(there.metadata.annotations, annotations) &&
-    ownerOf(there.metadata) === owner
+    isOwnedBy(there.metadata, owner)
   );
 }
 
 function ownerOf({ ownerReferences }: { readonly [field: string]: unknown }): unknown {
-  return asBag(asList(ownerReferences)[0])?.uid;
+  if (ownerReferences === undefined) return undefined;
+  return asBag(asList(ownerReferences)[0])?.uid ?? null;
+}
+
+function isOwnedBy({ ownerReferences }: Seen["metadata"], owner: unknown): boolean {
+  const uids = asList(ownerReferences).map((one) => asBag(one)?.uid);
+  return owner === undefined || (owner === null ? uids.length === 0 : uids.includes(owner));
 }

@@ -3,11 +3,22 @@ import type { Objects, Stored } from "../kube/index.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
-/** Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. */
-export async function refresh(key: string, world: World, objects: Objects): Promise<Seen | undefined> {
+/**
+ * Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. `read` gets the
+ * whole of it.
+ */
+export async function refresh(
+  key: string,
+  world: World,
+  objects: Objects,
+  read: (stored: Stored) => void = () => {},
+): Promise<Seen | undefined> {
   const before = world.get(key);
   const stored = await fetched(key, world, objects);
-  if (stored !== undefined) return world.take(world.kind(kindOf(key)), stored);
+  if (stored !== undefined) {
+    read(stored);
+    return world.take(world.kind(kindOf(key)), stored);
+  }
   // It may have been made anew since the server looked.
   if (world.get(key) === before) world.delete(key);
   return undefined;

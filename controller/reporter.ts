@@ -19,6 +19,7 @@ import { isOutdated, refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
 import type { Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
+import { isSuperset } from "./superset.ts";
 import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
@@ -179,7 +180,7 @@ export class Reporter {
       const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
       latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
     }
-    if (spec !== undefined && !covers(object.spec, spec)) {
+    if (spec !== undefined && !isSuperset(object.spec, spec)) {
       if (needs !== undefined) await this.checkNeeded(needs);
       if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
       latest = await this.own(latest, spec, !yields);
@@ -215,12 +216,4 @@ export class Reporter {
     const stored = await this.ground.objects.patch(kind, name, namespace, body, options);
     return this.world.take(kind, stored);
   }
-}
-
-/** Does an object say all of this already? */
-function covers(there: unknown, wanted: Bag): boolean {
-  return Object.entries(wanted).every(([field, value]) => {
-    const found = asBag(there)?.[field];
-    return asBag(value) === undefined ? found === value : covers(found, value as Bag);
-  });
 }

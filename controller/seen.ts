@@ -45,9 +45,14 @@ function withoutMark(labels: unknown): Bag {
 }
 
 /** A digest of what an object says, whatever the order of its fields. */
-export function contentDigest(object: Bag, { hasPlainStatus = false }: WatchedKind): string {
+export function contentDigest(object: Bag, kind: WatchedKind): string {
+  return hash("sha256", canonical(contentIn(object, kind)), "base64");
+}
+
+/** Returns what an object says: all but its metadata, and but its status, where that is apart. */
+export function contentIn(object: Bag, { hasPlainStatus = false }: WatchedKind): Bag {
   const { apiVersion: _, kind: __, metadata: ___, status, ...content } = object;
-  return hash("sha256", canonical(hasPlainStatus ? { ...content, status } : content), "base64");
+  return hasPlainStatus ? { ...content, status } : content;
 }
 
 /** What cannot be changed in an object that is there, as a text to compare. */

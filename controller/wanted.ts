@@ -11,6 +11,8 @@ export interface WantedObject {
   readonly source: string;
   /** When the record was read that it was made of. */
   readonly asOf: number;
+  /** Whether it is to be otherwise than it was before, and is not known to be there yet. */
+  readonly isChanged?: boolean;
 }
 
 /** The objects that are to exist, as far as their owners were looked at. */
@@ -36,9 +38,10 @@ export class Wanted {
   /** Says all that is to exist for an owner. Returns the keys of what is, and of what was. */
   replace(owner: string, all: readonly WantedObject[], asOf: number): Set<string> {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
+    const changed = new Set(all.filter((one) => this.isChange(one)));
     // What another owner has by this name now is that one's.
     for (const key of before) if (this.objects.get(key)?.owner === owner) this.drop(key);
-    const keys = new Set(all.map((one) => this.put(one)));
+    const keys = new Set(all.map((one) => this.put(changed.has(one) ? { ...one, isChanged: true } : one)));
     this.byOwner.set(owner, { keys, asOf });
     return new Set([...before, ...keys]);
   }
@@ -57,8 +60,13 @@ export class Wanted {
   isThere(key: string): void {
     const one = this.objects.get(key);
     if (one?.object === undefined) return;
-    const { object: _, ...rest } = one;
+    const { object: _, isChanged: __, ...rest } = one;
     this.objects.set(key, rest);
+  }
+
+  private isChange({ key, fingerprint }: WantedObject): boolean {
+    const before = this.objects.get(key);
+    return before !== undefined && (before.isChanged === true || before.fingerprint.digest !== fingerprint.digest);
   }
 
   private put(one: WantedObject): string {

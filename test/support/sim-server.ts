@@ -20,6 +20,8 @@ export class SimServer {
   readonly objects = new Map<string, Stored & Bag>();
   /** Every change there was, in order: what a watch tells of, sooner or later. */
   readonly events: SimEvent[] = [];
+  /** A mutating admission webhook: what it makes of each object that is written. */
+  webhook: (object: Stored & Bag) => Stored & Bag = (object) => object;
   private revision = 0;
   private uids = 0;
 
@@ -111,7 +113,8 @@ export class SimServer {
     return there;
   }
 
-  private keep(key: string, object: Stored & Bag): Stored {
+  private keep(key: string, written: Stored & Bag): Stored {
+    const object = this.webhook(written);
     const there = this.objects.get(key);
     const isSame = there !== undefined && JSON.stringify(there) === JSON.stringify(object);
     if (isSame) return copy(there);

@@ -1,0 +1,38 @@
+import type { RenderedObject } from "../integrations/integration.ts";
+import { asBag, asList } from "../schema/objects.ts";
+import type { Seen } from "./seen.ts";
+
+/**
+ * Returns the JSON patch that puts what the controller says in the place of what it said, if the object is still of the version
+ * that was seen. Labels, annotations and owners of others stay.
+ */
+export function replacement({ apiVersion: _, kind: __, metadata, ...content }: RenderedObject, there: Seen): unknown[] {
+  const merged = (field: "labels" | "annotations") => ({
+    ...there.metadata[field],
+    ...(metadata[field] as object | undefined),
+  });
+  return [
+    { op: "test", path: "/metadata/uid", value: there.metadata.uid },
+    { op: "test", path: "/metadata/resourceVersion", value: there.metadata.resourceVersion },
+    ...Object.entries(content).map(([field, value]) => ({ op: "add", path: `/${field}`, value })),
+    { op: "add", path: "/metadata/labels", value: merged("labels") },
+    { op: "add", path: "/metadata/annotations", value: merged("annotations") },
+    ...(metadata.ownerReferences === undefined
+      ? []
+      : [
+          {
+            op: "add",
+            path: "/metadata/ownerReferences",
+            value: ownersBeside(asList(metadata.ownerReferences), there),
+          },
+        ]),
+  ];
+}
+
+/** Our owner references beside those of others; an earlier one of the same object goes. Where there are to be none, all go. */
+function ownersBeside(own: readonly unknown[], there: Seen): unknown[] {
+  const nameOf = (one: unknown) => `${asBag(one)?.kind}/${asBag(one)?.name}`;
+  const names = new Set(own.map(nameOf));
+  if (own.length === 0) return [];
+  return [...own, ...asList(there.metadata.ownerReferences).filter((one) => !names.has(nameOf(one)))];
+}

@@ -1,0 +1,36 @@
+import { describe, expect, it } from "vitest";
+import { isSuperset } from "../../../controller/superset.ts";
+
+describe("what was applied is there", () => {
+  it.each([
+    ["the same", { a: 1, b: ["x"] }, { a: 1, b: ["x"] }],
+    ["in another order of fields", { b: 2, a: 1 }, { a: 1, b: 2 }],
+    ["with a default beside it", { a: 1, maxUnavailable: "50%" }, { a: 1 }],
+    ["with a default inside", { a: { b: 1, c: 2 } }, { a: { b: 1 } }],
+    ["with a default in each item of a list", { list: [{ a: 1, state: "up" }] }, { list: [{ a: 1 }] }],
+    ["without a null, which servers drop", {}, { a: null }],
+    ["with a null", { a: null }, { a: null }],
+    ["an empty list", { a: [] }, { a: [] }],
+    ["nothing", { a: 1 }, {}],
+  ])("%s", (_, there, applied) => {
+    expect(isSuperset(there, applied)).toBe(true);
+  });
+});
+
+describe("what was applied is not there", () => {
+  it.each([
+    ["another value", { a: 2 }, { a: 1 }],
+    ["another type", { a: "1" }, { a: 1 }],
+    ["no field", {}, { a: 1 }],
+    ["nothing", undefined, { a: {} }],
+    ["one item more", { a: [1, 2] }, { a: [1] }],
+    ["one item less", { a: [1] }, { a: [1, 2] }],
+    ["another order of items", { a: [2, 1] }, { a: [1, 2] }],
+    ["a mapping in place of a list", { a: { 0: 1 } }, { a: [1] }],
+    ["a list in place of a mapping", { a: [] }, { a: {} }],
+    ["something in place of null", { a: 1 }, { a: null }],
+    ["no list", {}, { a: [] }],
+  ])("%s", (_, there, applied) => {
+    expect(isSuperset(there, applied)).toBe(false);
+  });
+});

@@ -69,7 +69,7 @@ export class Allocator implements Finder {
   readonly shown: Shown;
   readonly resets: Resets;
   readonly renderer: Renderer;
-  private readonly proof: Proof;
+  readonly proof: Proof;
 
   constructor(ground: Ground, world: World) {
     this.ground = ground;

@@ -5,7 +5,7 @@ import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { asks, readsKind } from "./asking.ts";
+import { asks, goesWithOwner, readsKind } from "./asking.ts";
 import { type Change, changeOf } from "./change.ts";
 import { Compared } from "./compared.ts";
 import { setFinalizer } from "./finalizer.ts";
@@ -71,7 +71,7 @@ export class Applier {
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
     const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
     const isOpen = change !== "none" && this.isOpen(key, wanted, there);
-    const isMissing = wanted?.object === undefined && (isOpen || isOfContent(change, part));
+    const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, part));
     if ((isOld && (isWrite || isEnd(change))) || isMissing) {
       this.again(`look ${owner}`);
       return;
@@ -112,9 +112,14 @@ export class Applier {
     const object = wanted?.object && { ...wanted.object };
     const fingerprint = this.compared.fingerprint(key, wanted?.fingerprint, there);
     const isOthers = there !== undefined && !isManaged(there);
-    const isTakenOver = isOthers && part.takesOver?.(there, owner, object) === true;
+    const isTakenOver =
+      isOthers &&
+      (wanted === undefined
+        ? goesWithOwner(there, this.world, this.ground.integrations)
+        : part.takesOver?.(there, owner, object) === true);
+    const isKept = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
     const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
-    return changeOf(fingerprint, there, reports.length, { ...part, isTakenOver });
+    return changeOf(fingerprint, there, reports.length, { ...part, isTakenOver, isKept });
   }
 
   /** Is it otherwise than wanted by its digest alone, and not because something else is wanted since? */
@@ -167,7 +172,7 @@ export class Applier {
       const stored =
         there === undefined
           ? await objects.create(kind, whole)
-          : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there), {
+          : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there, kind), {
               type: "json",
             });
       this.note(wanted, stored);
@@ -216,7 +221,9 @@ export class Applier {
   }
 
   private sourceOf(key: string, there: Seen | undefined): string | undefined {
-    const made = there !== undefined && isManaged(there) ? this.world.concerns(there).sources[0] : undefined;
+    const isMade =
+      there !== undefined && (isManaged(there) || goesWithOwner(there, this.world, this.ground.integrations));
+    const made = isMade ? this.world.concerns(there).sources[0] : undefined;
     const source = this.wanted.get(key)?.source ?? made;
     if (source === undefined) return this.sources.get(key);
     this.sources.set(key, source);
@@ -260,7 +267,8 @@ function faresOf(object: Seen, about: readonly Seen[], { rollout }: InCluster): 
 }
 
 /** Is what is wanted written, or was it to be compared with what somebody else made? */
-function isOfContent(change: Change, { takesOver }: InCluster): boolean {
+function isOfContent(change: Change, { takesOver, whyRefused }: InCluster): boolean {
+  if (change === "delete") return whyRefused !== undefined;
   return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
 }
 

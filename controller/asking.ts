@@ -59,6 +59,14 @@ export function isReadBy({ reads }: Integration, object: Seen): boolean {
   );
 }
 
+/** Does an object that another program made for an owner go with it? The owner is being deleted then. */
+export function goesWithOwner(object: Seen, world: World, integrations: readonly Integration[]): boolean {
+  const { owners } = world.concerns(object);
+  const [owner] = owners === "all" ? [] : owners;
+  if (owner === undefined || world.owner(owner)?.metadata.deletionTimestamp === undefined) return false;
+  return integrations.some(({ inCluster }) => inCluster?.takesOver?.(object, owner, undefined) === true);
+}
+
 /** Is a node the machine of an owner, by its object as it is seen? */
 export function machinesIn(world: World, integrations: readonly Integration[]): IsMachine {
   return (owner, name) => {

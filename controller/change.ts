@@ -13,14 +13,22 @@ export interface Fingerprint {
   readonly fixed: string;
   readonly labels: unknown;
   readonly annotations: unknown;
-  /** The uid of what it belongs to; null if it is to belong to nothing, undefined if that is not said. */
-  readonly owner: unknown;
+  /** The uids of what it belongs to; none if it is to belong to nothing, undefined if that is not said. */
+  readonly owners: readonly unknown[] | undefined;
 }
 
 export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerprint {
   const { labels, annotations } = object.metadata;
   const [digest, fixed] = [contentDigest({ ...object }, kind), fixedOf({ ...object }, kind)];
-  return { digest, fixed, labels, annotations, owner: ownerOf(object.metadata) };
+  return { digest, fixed, labels, annotations, owners: uidsIn(object.metadata) };
+}
+
+interface Circumstances {
+  readonly protection?: string;
+  /** Is an object of another program to be taken over, or to go with its owner? */
+  readonly isTakenOver?: boolean;
+  /** Is it refused to put another one in the place of an object of ours? */
+  readonly isKept?: boolean;
 }
 
 /**
@@ -29,6 +37,7 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  is to exist | is there                                  | to do
  *  ------------+-------------------------------------------+-------------------------------------------------
  *  no          | no, or made by somebody else              | none
+ *  no          | the same, but it goes with its owner      | delete; unprotect once it is being deleted
  *  no          | made by the controller                    | delete
  *  no          | the same, being deleted, and protected    | unprotect: its finalizer is removed
  *  yes         | the same, and other in what cannot change | unprotect: it is created once it is gone
@@ -38,6 +47,7 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
  *  yes         | made by somebody else otherwise           | refuse: it is theirs
  *  yes         | being deleted                             | none: it is created once it is gone
  *  yes         | as it should be                           | none
+ *  yes         | the same, and it must not be lost         | refuse: what it says may be in use
  *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
  *  yes         | otherwise                                 | replace
  */
@@ -45,16 +55,18 @@ export function changeOf(
   wanted: Fingerprint | undefined,
   there: Seen | undefined,
   reports: number,
-  { protection, isTakenOver = false }: { readonly protection?: string; readonly isTakenOver?: boolean } = {},
+  { protection, isTakenOver = false, isKept = false }: Circumstances = {},
 ): Change {
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
   const isEnding = there.metadata.deletionTimestamp !== undefined;
-  if (!isManaged(there)) {
-    if (wanted === undefined || (isTakenOver && isEnding)) return "none";
-    return isTakenOver ? "replace" : "refuse";
-  }
-  if (isEnding) return isProtected(there, protection) && wanted?.fixed !== there.fixed ? "unprotect" : "none";
-  if (wanted === undefined || there.fixed !== wanted.fixed) return "delete";
+  if (!isManaged(there) && !isTakenOver) return wanted === undefined ? "none" : "refuse";
+  if (!isManaged(there) && wanted !== undefined) return isEnding ? "none" : "replace";
+  if (isEnding)
+    return isProtected(there, protection) && (wanted === undefined || wanted.fixed !== there.fixed)
+      ? "unprotect"
+      : "none";
+  if (wanted === undefined) return "delete";
+  if (there.fixed !== wanted.fixed) return isKept ? "refuse" : "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }
 
@@ -63,23 +75,22 @@ function isProtected({ metadata }: Seen, protection: string | undefined): boolea
 }
 
 /** Labels, annotations and owners of others may stand beside ours. */
-function isAsWanted({ digest, labels, annotations, owner }: Fingerprint, there: Seen): boolean {
+function isAsWanted({ digest, labels, annotations, owners }: Fingerprint, there: Seen): boolean {
   const has = (all: unknown, some: unknown) =>
     Object.entries((some ?? {}) as object).every(([key, value]) => (all as Record<string, string>)?.[key] === value);
   return (
     there.digest === digest &&
     has(there.metadata.labels, labels) &&
     has(there.metadata.annotations, annotations) &&
-    isOwnedBy(there.metadata, owner)
+    isOwnedBy(there.metadata, owners)
   );
 }
 
-function ownerOf({ ownerReferences }: { readonly [field: string]: unknown }): unknown {
-  if (ownerReferences === undefined) return undefined;
-  return asBag(asList(ownerReferences)[0])?.uid ?? null;
+function uidsIn({ ownerReferences }: { readonly [field: string]: unknown }): readonly unknown[] | undefined {
+  return ownerReferences === undefined ? undefined : asList(ownerReferences).map((one) => asBag(one)?.uid);
 }
 
-function isOwnedBy({ ownerReferences }: Seen["metadata"], owner: unknown): boolean {
-  const uids = asList(ownerReferences).map((one) => asBag(one)?.uid);
-  return owner === undefined || (owner === null ? uids.length === 0 : uids.includes(owner));
+function isOwnedBy(metadata: Seen["metadata"], owners: readonly unknown[] | undefined): boolean {
+  const uids = uidsIn(metadata) ?? [];
+  return owners === undefined || (owners.length === 0 ? uids.length === 0 : owners.every((uid) => uids.includes(uid)));
 }

@@ -6,7 +6,7 @@ import { kindOf, objectKey } from "../integrations/object-key.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
-import { poolObjects } from "./asking.ts";
+import { goesWithOwner, poolObjects } from "./asking.ts";
 import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf, poolKind } from "./kinds.ts";
@@ -259,7 +259,8 @@ export class Engine {
     for (const owner of owners) {
       if (kept.has(owner)) continue;
       const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf);
-      for (const made of this.world.ofOwner(owner)) if (isManaged(made)) keys.add(objectKey(made));
+      for (const made of this.world.ofOwner(owner))
+        if (isManaged(made) || goesWithOwner(made, this.world, this.integrations)) keys.add(objectKey(made));
       for (const key of keys) this.queue.add(`apply ${key}`);
       if (keys.size === 0) this.wanted.forget(owner);
     }

@@ -56,6 +56,15 @@ export class Proof {
     return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
   }
 
+  /** The releasing lines that are off their owners, however short a time that is so. */
+  off(releasing: readonly Allocation[], scene: Scene): Allocation[] {
+    return this.proven(
+      releasing.filter((line) => !this.isBlind(line)),
+      scene,
+      false,
+    );
+  }
+
   /** Those that integrations say to be off their owners. */
   proven(lines: readonly Allocation[], scene: Scene, isReset: boolean): Allocation[] {
     if (lines.length === 0) return [];

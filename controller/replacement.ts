@@ -1,12 +1,19 @@
+import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Seen } from "./seen.ts";
 
 /**
  * Returns the JSON patch that puts what the controller says in the place of what it said, if the object is still of the version
- * that was seen. Labels, annotations and owners of others stay.
+ * that was seen. Labels, annotations, owners and finalizers of others stay. What cannot be changed in an object that is adopted stays,
+ * too: whether it has to be created anew is decided once it is ours.
  */
-export function replacement({ apiVersion: _, kind: __, metadata, ...content }: RenderedObject, there: Seen): unknown[] {
+export function replacement(
+  { apiVersion: _, kind: __, metadata, ...own }: RenderedObject,
+  there: Seen,
+  { fixed }: Pick<WatchedKind, "fixed">,
+): unknown[] {
+  const content = fixed === undefined || isManaged(there) ? own : {};
   const merged = (field: "labels" | "annotations") => ({
     ...there.metadata[field],
     ...(metadata[field] as object | undefined),
@@ -26,7 +33,14 @@ export function replacement({ apiVersion: _, kind: __, metadata, ...content }: R
             value: ownersBeside(asList(metadata.ownerReferences), there),
           },
         ]),
+    ...(metadata.finalizers === undefined
+      ? []
+      : [{ op: "add", path: "/metadata/finalizers", value: union(there.metadata.finalizers, metadata.finalizers) }]),
   ];
+}
+
+function union(...lists: readonly unknown[]): unknown[] {
+  return [...new Set(lists.flatMap(asList))];
 }
 
 /** Our owner references beside those of others; an earlier one of the same object goes. Where there are to be none, all go. */

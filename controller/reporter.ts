@@ -86,7 +86,10 @@ export class Reporter {
       const of = integrationOf(claim, this.ground.integrations);
       return set === clusterSet && !(of !== undefined && definesPools(of));
     };
-    const isInUse = [...live, ...releasing].some(isOurs);
+    // Of a pool that is being deleted nothing is allocated: addresses that are off their owners need not wait for their time in it.
+    const isDeleted = object.metadata.deletionTimestamp !== undefined;
+    const off = new Set(isDeleted ? this.allocator.proof.off(releasing, scene) : []);
+    const isInUse = [...live, ...releasing].some((line) => isOurs(line) && !off.has(line));
     await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
     this.tellWrong(object, status);
     this.tellOverlap(one);

@@ -18,7 +18,11 @@ export const controllerObjects: readonly ApiObjectProps[] = [
     "apiVersion": "apiextensions.k8s.io/v1",
     "kind": "CustomResourceDefinition",
     "metadata": {
-      "name": "nodeippools.nmstate.io"
+      "name": "nodeippools.nmstate.io",
+      "labels": {
+        "clusterctl.cluster.x-k8s.io": "",
+        "clusterctl.cluster.x-k8s.io/move": ""
+      }
     },
     "spec": {
       "group": "nmstate.io",

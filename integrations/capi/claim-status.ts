@@ -6,6 +6,8 @@ export interface ClaimState {
   readonly rejected?: string | undefined;
   /** Why it gets nothing. */
   readonly pending?: { readonly code: string; readonly message: string } | undefined;
+  /** Why the IPAddress of its name is not its own. */
+  readonly refused?: string | undefined;
   /** Is there an IPAddress for it? */
   readonly hasAddress: boolean;
 }
@@ -18,13 +20,16 @@ export interface ClaimState {
  *  names no pool that is there| False | PoolNotReady     | why
  *  gets nothing, pool is full | False | PoolExhausted    | why
  *  gets nothing otherwise     | False | AllocationFailed | why
+ *  another program made an    | False | AllocationFailed | why it is not adopted
+ *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is
  *  otherwise                  | none yet
  */
-export function claimConditions({ rejected, pending, hasAddress }: ClaimState): Bag[] {
+export function claimConditions({ rejected, pending, refused, hasAddress }: ClaimState): Bag[] {
   if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
   if (pending !== undefined)
     return [notReady(pending.code === "exhausted" ? "PoolExhausted" : "AllocationFailed", pending.message)];
+  if (refused !== undefined) return [notReady("AllocationFailed", refused)];
   return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "Its IPAddress has its name" }] : [];
 }
 

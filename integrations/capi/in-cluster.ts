@@ -3,8 +3,10 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { kindInGroup } from "../object-key.ts";
+import { isDeleting } from "../object-metadata.ts";
 import { protection } from "./address.ts";
-import { addressKind, asksNodeIPPool, claimKind, ipamGroup, ownerOfClaim } from "./claim.ts";
+import { isAdoptable, whyNotAdopted } from "./adoption.ts";
+import { addressKind, asksNodeIPPool, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
 
 /** Keeps a claim until its IPAddress is gone. */
@@ -14,24 +16,27 @@ const pausedAnnotation = "cluster.x-k8s.io/paused";
 /**
  * Whom an object concerns.
  *
- *  object                    | owners    | tells about
- *  --------------------------+-----------+-------------
- *  claim on a NodeIPPool     | the claim | itself
- *  any other claim           | nobody    | nothing
- *  IPAddress                 | its claim | its claim
- *  Cluster: it may be paused | all       | nothing
+ *  object                      | owners    | tells about
+ *  ----------------------------+-----------+-------------
+ *  claim on a NodeIPPool       | the claim | itself
+ *  any other claim             | nobody    | nothing
+ *  IPAddress                   | its claim | its claim
+ *  IPAddress of another name   | its claim, and the claim of its name, whose IPAddress cannot be made
+ *  Cluster: it may be paused   | all       | nothing
  */
 function concerns(object: Bag): Concern {
   const { name, namespace } = asBag(object.metadata) ?? {};
-  const concern = (claim: unknown): Concern => {
-    const owner = formatOwner(ownerOfClaim({ name: `${claim}`, namespace: `${namespace}` }));
-    return { owners: [owner], sources: [keyOf(claimKind, owner)] };
+  const concern = (...claims: readonly unknown[]): Concern => {
+    const owners = claims.map((claim) => formatOwner(ownerOfClaim({ name: `${claim}`, namespace: `${namespace}` })));
+    return { owners, sources: owners.map((owner) => keyOf(claimKind, owner)) };
   };
   switch (object.kind) {
     case claimKind:
       return asksNodeIPPool(object) ? concern(name) : { owners: [], sources: [] };
-    case addressKind:
-      return { ...concern(asBag(asBag(object.spec)?.claimRef)?.name ?? name), isEvidence: true };
+    case addressKind: {
+      const { name: claim = name } = asBag(asBag(object.spec)?.claimRef) ?? {};
+      return { ...concern(...new Set([claim, name])), isEvidence: true };
+    }
     default:
       return { owners: object.kind === "Cluster" ? "all" : [], sources: [] };
   }
@@ -42,25 +47,36 @@ function keyOf(kind: string, owner: string): string {
   return kindInGroup(kind, ipamGroup) + owner.slice(claimKind.length);
 }
 
-/** Is a claim, or its cluster, paused? So is one whose cluster is not there yet; one that is deleted need not wait for it. */
-function isPaused({ metadata, spec }: Bag, find: (key: string) => Bag | undefined): boolean {
-  const { annotations, labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
-  if (asBag(annotations)?.[pausedAnnotation] !== undefined) return true;
+/** Is a claim, its pool or its cluster paused? So is one whose cluster is not there yet; one that is deleted need not wait for it. */
+function isPaused(claim: Bag, find: (key: string) => Bag | undefined): boolean {
+  const { metadata, spec } = claim;
+  const { labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
+  const pool = find(`${kindInGroup("NodeIPPool", "nmstate.io")}/${nodeIPPoolOf(claim)?.name}`);
+  if (hasPaused(claim) || (pool !== undefined && hasPaused(pool))) return true;
   const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterNameLabel];
   if (typeof name !== "string" || name === "") return false;
   const cluster = find(`${kindInGroup("Cluster", "cluster.x-k8s.io")}/${namespace}:${name}`);
   if (cluster === undefined) return deletionTimestamp === undefined;
-  const marks = asBag(asBag(cluster.metadata)?.annotations);
-  return asBag(cluster.spec)?.paused === true || marks?.[pausedAnnotation] !== undefined;
+  return asBag(cluster.spec)?.paused === true || hasPaused(cluster);
 }
 
-function report({ object, made, rejected, pending: [pending] }: Known): Report {
-  const { deletionTimestamp, name } = asBag(object.metadata) ?? {};
-  const addresses = made.filter((one) => one.object.kind === addressKind);
-  const isOver = !addresses.some((one) => isManaged(one.object));
-  if (deletionTimestamp !== undefined) return isOver ? { finalizer: { name: finalizer, isWanted: false } } : {};
-  const hasAddress = addresses.length > 0;
-  const conditions = claimConditions({ rejected, pending, hasAddress });
+function hasPaused({ metadata }: Bag): boolean {
+  return asBag(asBag(metadata)?.annotations)?.[pausedAnnotation] !== undefined;
+}
+
+function report({ object, find, rejected, lines: [line], pending: [pending] }: Known): Report {
+  const { name, namespace } = asBag(object.metadata) ?? {};
+  const owner = formatOwner(ownerOfClaim({ name: `${name}`, namespace: `${namespace}` }));
+  const there = find(keyOf(addressKind, owner));
+  const isOurs = there !== undefined && isManaged(there);
+  if (isDeleting(object)) {
+    const goesWithClaim = there !== undefined && (isOurs || isAdoptable(there, owner, undefined));
+    return goesWithClaim ? {} : { finalizer: { name: finalizer, isWanted: false } };
+  }
+  const why = there && whyNotAdopted(there, object, line);
+  const refused = why === undefined ? undefined : `IPAddress ${name} ${why}`;
+  const hasAddress = isOurs && refused === undefined;
+  const conditions = claimConditions({ rejected, pending, refused, hasAddress });
   return {
     finalizer: { name: finalizer, isWanted: true },
     ...(hasAddress ? { fields: { addressRef: { name } } } : {}),
@@ -105,6 +121,20 @@ function isFree({ finalizers, deletionTimestamp }: Bag): boolean {
   return deletionTimestamp === undefined && !asList(finalizers).includes(finalizer);
 }
 
+/** The garbage collector waits for the IPAddress to be gone, or takes its owner references off. */
+const ofGarbageCollector: readonly unknown[] = ["foregroundDeletion", "orphan"];
+
+/**
+ * Keeps a claim that is being deleted its address because another controller has a finalizer on it? Providers of machines protect claims
+ * that are in use like that. The API server accepts no new finalizer on it, so once the last one is gone it stays so.
+ */
+function isInUse(claim: Bag): boolean {
+  const others = asList(asBag(claim.metadata)?.finalizers).filter(
+    (one) => one !== finalizer && !ofGarbageCollector.includes(one),
+  );
+  return isDeleting(claim) && others.length > 0;
+}
+
 /**
  * Is a node a machine of the namespace that a claim is in? Cluster API says that much on each node of a cluster which manages itself;
  * which claim a machine has, only its infrastructure provider knows.
@@ -124,14 +154,17 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
     objectOf: (claim) => keyOf(addressKind, ownerOfKey(claim)),
     isPaused,
     isMachine,
-    // Before it has an address, nobody may end it without telling us.
-    isWaiting: ({ metadata }) => isFree(asBag(metadata) ?? {}),
+    // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
+    isWaiting: (claim) => isFree(asBag(claim.metadata) ?? {}) || isInUse(claim),
+    has: isInUse,
     // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.
     gone: (objects, _, releasing) => {
       const shown = new Set(objects.filter(({ kind }) => kind === addressKind).flatMap((one) => concerns(one).owners));
       return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
     },
     report,
+    takesOver: isAdoptable,
+    whyRefused: (there, wanted) => whyNotAdopted(there, wanted),
     protection,
   };
 }

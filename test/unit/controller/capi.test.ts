@@ -139,6 +139,49 @@ describe("an IPAddressClaim", () => {
     expect(sim.lines()).toEqual([]);
   });
 
+  const finalizersOf = (one: Bag, finalizers: readonly string[]) => ({
+    ...one,
+    metadata: { ...asBag(one.metadata), finalizers },
+  });
+  const ofMachine = "machine.example.org/ip-claim-protection";
+
+  it("that is deleted keeps its address until no finalizer of another controller is left", async () => {
+    const { sim, ready, addresses, remove } = begin(1);
+    sim.create(claim("a", {}, { finalizers: [ofMachine] }) as never);
+    await sim.pass(2000);
+    sim.create(claim("b") as never);
+    remove("a");
+    await sim.pass(60_000);
+    expect([addresses(), sim.lines()]).toEqual([["a 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:a/address"]]);
+    expect(ready("b")?.reason).toBe("PoolExhausted");
+    sim.change("IPAddressClaim", "a", (one) => finalizersOf(one, ["nmstate.io/release-address"]), "metal3");
+    await sim.pass(60_000);
+    expect([addresses(), sim.lines()]).toEqual([["b 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:b/address"]]);
+  });
+
+  it.each(["foregroundDeletion", "orphan"])(
+    "waits for no %s of the garbage collector, which waits for it",
+    async (of) => {
+      const { sim, addresses, remove } = begin(1);
+      sim.create(claim("a", {}, { finalizers: [of] }) as never);
+      await sim.pass(2000);
+      remove("a");
+      await sim.pass(2000);
+      expect([addresses(), sim.object("IPAddressClaim", "a")?.metadata]).toMatchObject([[], { finalizers: [of] }]);
+    },
+  );
+
+  it("that was deleted before it had an address ends at once, whoever else has a finalizer on it", async () => {
+    const { sim, remove } = begin(1);
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    sim.create(claim("b", {}, { finalizers: [ofMachine] }) as never);
+    await sim.pass(2000);
+    remove("b");
+    await sim.pass(2000);
+    expect(asBag(sim.object("IPAddressClaim", "b")?.metadata)?.finalizers).toEqual([ofMachine]);
+  });
+
   it("gets the address of another one no earlier than its pool wants it; who comes back gets it at once", async () => {
     const { sim, remove } = begin(1);
     const spec = { ...pool(1).spec, addressReuseGracePeriodSeconds: 600 };
@@ -281,5 +324,138 @@ describe("an IPAddressClaim", () => {
     sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: false } }), "metal3");
     await sim.pass(60_000);
     expect([addresses(), sim.lines()]).toEqual([["b 10.0.0.2"], ["10.0.0.2 IPAddressClaim/metal3:b/address"]]);
+  });
+});
+
+/** As a backup, another program or a person makes it. */
+const strange = (name: string, spec: Bag = {}, metadata: Bag = {}) => {
+  const { poolRef } = claim(name).spec;
+  return {
+    ...claim(name, {}, metadata),
+    kind: "IPAddress",
+    spec: { claimRef: { name }, poolRef, address: "10.0.0.5", prefix: 24, gateway: "10.0.0.254", ...spec },
+  } as never;
+};
+
+describe("an IPAddress that another program made for a claim", () => {
+  it("is adopted: owned by claim and pool, protected, and deleted with its claim", async () => {
+    const { sim, ready, addresses, remove } = begin();
+    const other = { apiVersion: "v1", kind: "Other", name: "o", uid: "o" };
+    sim.create(strange("a", {}, { finalizers: ["example.org/theirs"], ownerReferences: [other] }));
+    sim.create(claim("a") as never);
+    await sim.pass(5000);
+    const { finalizers, ownerReferences, labels } = asBag(sim.object("IPAddress", "a")?.metadata) ?? {};
+    expect(finalizers).toEqual(["example.org/theirs", "nmstate.io/protect-address"]);
+    expect((ownerReferences as Bag[]).map(({ kind, controller }) => [kind, controller])).toEqual([
+      ["IPAddressClaim", true],
+      ["NodeIPPool", false],
+      ["Other", undefined],
+    ]);
+    expect([labels, ready("a")?.status]).toEqual([managedBy, "True"]);
+    sim.change(
+      "IPAddress",
+      "a",
+      (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: ["nmstate.io/protect-address"] } }),
+      "metal3",
+    );
+    remove("a");
+    await sim.pass(40_000);
+    expect([addresses(), sim.all("IPAddressClaim"), sim.lines()]).toEqual([[], [], []]);
+  });
+
+  it.each<[string, Bag, string, readonly string[]]>([
+    ["for another claim", { claimRef: { name: "b" } }, "is for IPAddressClaim b", ["a 10.0.0.5"]],
+    ["of another pool", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "q" } }, "of NodeIPPool q", []],
+    ["of another provider", { poolRef: { apiGroup: "x.org", kind: "Pool", name: "q" } }, "of Pool q", ["a 10.0.0.5"]],
+  ])("is left alone where it is %s: the claim says so, until it is deleted", async (_, spec, why, left) => {
+    const { sim, ready, addresses, remove } = begin();
+    sim.create(strange("a", spec));
+    sim.create(claim("a") as never);
+    await sim.pass(5000);
+    expect(ready("a")).toMatchObject({ status: "False", reason: "AllocationFailed" });
+    expect(ready("a")?.message).toContain(why);
+    expect(sim.said.join()).toContain(why);
+    expect(sim.object("IPAddress", "a")?.metadata).not.toHaveProperty("labels");
+    remove("a");
+    await sim.pass(2000);
+    expect([addresses(), sim.object("IPAddressClaim", "a")]).toEqual([left, undefined]);
+  });
+
+  it("with another address in the place of ours is left as it is: a machine may run with it", async () => {
+    const { sim, ready, addresses } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    sim.change("IPAddress", "a", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }), "metal3");
+    sim.remove("IPAddress", "a", "metal3");
+    sim.create(strange("a", { address: "10.0.0.7" }, { labels: managedBy }));
+    await sim.pass(40_000);
+    expect([ready("a")?.status, addresses()]).toEqual(["False", ["a 10.0.0.7"]]);
+    expect(ready("a")?.message).toContain("has 10.0.0.7, but 10.0.0.1 is recorded for the claim");
+  });
+
+  it("is asked for again once it is gone", async () => {
+    const { sim, ready, addresses } = begin();
+    sim.create(strange("a", { claimRef: { name: "b" } }));
+    sim.create(claim("a") as never);
+    await sim.pass(5000);
+    sim.remove("IPAddress", "a", "metal3");
+    await sim.pass(5000);
+    expect([ready("a")?.status, addresses()]).toEqual(["True", ["a 10.0.0.1"]]);
+  });
+
+  it("with another address than the claim has on record is left alone, and goes with the claim", async () => {
+    const { sim, ready, addresses, remove } = begin();
+    sim.create(cluster(true) as never);
+    sim.create(claim("a", { clusterName: "c" }) as never);
+    sim.create(claim("b") as never);
+    await sim.pass(5000);
+    // What b has cannot become a's.
+    sim.create(strange("a", { address: "10.0.0.1" }));
+    sim.change("Cluster", "c", (one) => ({ ...one, spec: { paused: false } }), "metal3");
+    await sim.pass(5000);
+    expect([ready("a")?.status, addresses()]).toEqual(["False", ["a 10.0.0.1", "b 10.0.0.1"]]);
+    remove("a");
+    await sim.pass(40_000);
+    expect([addresses(), sim.all("IPAddressClaim").length]).toEqual([["b 10.0.0.1"], 1]);
+  });
+});
+
+describe("a pool", () => {
+  const paused = { "cluster.x-k8s.io/paused": "" };
+  const annotate = (sim: SimController, annotations: Bag) =>
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
+
+  it("that is paused gives nothing and takes nothing back until it goes on", async () => {
+    const { sim, addresses, remove } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    annotate(sim, paused);
+    await sim.pass(1000);
+    sim.create(claim("b") as never);
+    remove("a");
+    await sim.pass(60_000);
+    expect([addresses(), sim.lines()]).toEqual([["a 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:a/address"]]);
+    annotate(sim, {});
+    await sim.pass(60_000);
+    expect([addresses(), sim.lines()]).toEqual([["b 10.0.0.2"], ["10.0.0.2 IPAddressClaim/metal3:b/address"]]);
+  });
+
+  it("that is deleted with its claims is gone as soon as their IPAddresses are; its addresses wait as usual", async () => {
+    const { sim, remove } = begin(1);
+    for (const name of ["a", "b"]) sim.create(claim(name) as never);
+    await sim.pass(2000);
+    sim.remove("NodeIPPool", "p");
+    await sim.pass(2000);
+    expect(sim.all("NodeIPPool")).toHaveLength(1);
+    for (const name of ["a", "b"]) remove(name);
+    await sim.pass(4000);
+    expect(sim.all("NodeIPPool")).toEqual([]);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address releasing"]);
+    sim.create(pool(1) as never);
+    sim.create(claim("c") as never);
+    await sim.pass(10_000);
+    expect(sim.all("IPAddress")).toEqual([]);
+    await sim.pass(30_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:c/address"]);
   });
 });

@@ -67,8 +67,10 @@ describe("an object that somebody else made, and that is to be taken over", () =
     expect(taken(there({ labels, metadata: { ...deleted, labels } }))).toBe("none");
   });
 
-  it("stays where nothing of it is wanted", () => {
-    expect(taken(there({ labels }), false)).toBe("none");
+  it("is deleted where nothing of it is wanted: it goes with its owner", () => {
+    expect(taken(there({ labels }), false)).toBe("delete");
+    const ending = there({ labels, metadata: { ...deleted, labels } });
+    expect(changeOf(undefined, ending, 0, { isTakenOver: true, protection })).toBe("unprotect");
   });
 });
 

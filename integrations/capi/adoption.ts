@@ -1,0 +1,55 @@
+import { type Allocation, formatAddress, formatOwner, parseAddress } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
+
+/**
+ * Whether the controller adopts an IPAddress that another program made under the name of a claim: a backup, `clusterctl move`, a
+ * person. An adopted one is as ours: owned by its claim and pool, protected, and deleted with its claim.
+ *
+ *  the IPAddress                    | the claim      | adopted
+ *  ---------------------------------+----------------+-------------------------------------
+ *  is for another claim             | any            | no
+ *  is of no NodeIPPool              | any            | no
+ *  is of any NodeIPPool             | being deleted  | yes: it goes with its claim
+ *  is of another pool               | any other      | no
+ *  is of its pool, with the address | any other      | yes
+ *   that is recorded for the claim  |                |
+ *  is of its pool, with another one | any other      | no: a machine may run with either
+ */
+export function isAdoptable(there: Bag, owner: string, wanted: Bag | undefined): boolean {
+  if (wanted !== undefined) return whyNotAdopted(there, wanted) === undefined;
+  return nodeIPPoolOf(there) !== undefined && ownerOfAddress(there) === owner;
+}
+
+/** Is an IPAddress of this claim and of the pool that it asks? */
+export function isAddressOf(there: Bag, claim: Bag): boolean {
+  return whichOther(there, claim) === undefined;
+}
+
+/**
+ * Why an IPAddress is not adopted for a claim, as what follows its name; undefined if it is. It is given the claim or the IPAddress that is
+ * to be; `line` is what is on record.
+ */
+export function whyNotAdopted(there: Bag, wanted: Bag, line?: Allocation): string | undefined {
+  const other = whichOther(there, wanted);
+  if (other !== undefined) return `is ${other}. Delete it, or rename the claim.`;
+  const has = parseAddress(`${asBag(there.spec)?.address}`).value;
+  const gets = line?.address ?? parseAddress(`${asBag(wanted.spec)?.address}`).value;
+  if (gets === undefined || has === gets) return undefined;
+  return `has ${asBag(there.spec)?.address}, but ${formatAddress(gets)} is recorded for the claim. If no machine uses ${asBag(there.spec)?.address}, delete the IPAddress.`;
+}
+
+/** In which way an IPAddress is not a claim's, and not of its pool. */
+function whichOther(there: Bag, wanted: Bag): string | undefined {
+  const { name } = asBag(wanted.metadata) ?? {};
+  const { claimRef, poolRef } = asBag(there.spec) ?? {};
+  const claim = asBag(claimRef)?.name;
+  if (claim !== name) return `for IPAddressClaim ${claim}`;
+  if (nodeIPPoolOf(there)?.name === nodeIPPoolOf(wanted)?.name) return undefined;
+  return `of ${asBag(poolRef)?.kind} ${asBag(poolRef)?.name}`;
+}
+
+function ownerOfAddress({ metadata, spec }: Bag): string {
+  const { namespace } = asBag(metadata) ?? {};
+  return formatOwner(ownerOfClaim({ name: `${asBag(asBag(spec)?.claimRef)?.name}`, namespace: `${namespace}` }));
+}

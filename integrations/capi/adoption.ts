@@ -21,11 +21,6 @@ export function isAdoptable(there: Bag, owner: string, wanted: Bag | undefined):
   return nodeIPPoolOf(there) !== undefined && ownerOfAddress(there) === owner;
 }
 
-/** Is an IPAddress of this claim and of the pool that it asks? */
-export function isAddressOf(there: Bag, claim: Bag): boolean {
-  return whichOther(there, claim) === undefined;
-}
-
 /**
  * Why an IPAddress is not adopted for a claim, as what follows its name; undefined if it is. It is given the claim or the IPAddress that is
  * to be; `line` is what is on record.

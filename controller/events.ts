@@ -71,7 +71,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
- *   Freed, IPConflict, GatewayUnreachable                               |
+ *   Freed, IPConflict, GatewayUnreachable, ChangedBack                  |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -90,6 +90,7 @@ const reasons: Readonly<Record<string, string>> = {
   IPConflict: "IPConflict",
   GatewayUnreachable: "GatewayUnreachable",
   InvalidReset: "Invalid",
+  ChangedBack: "ChangedBack",
 };
 
 /** The Event that was last written for an object and a reason. */

@@ -14,16 +14,21 @@ export function replacement(
   { fixed }: Pick<WatchedKind, "fixed">,
 ): unknown[] {
   const content = fixed === undefined || isManaged(there) ? own : {};
-  const merged = (field: "labels" | "annotations") => ({
-    ...there.metadata[field],
-    ...(metadata[field] as object | undefined),
-  });
+  const marks = (field: "labels" | "annotations") => {
+    const added = Object.entries((metadata[field] ?? {}) as object).map(([name, value]) => ({
+      op: "add",
+      path: `/metadata/${field}/${name.replaceAll("~", "~0").replaceAll("/", "~1")}`,
+      value,
+    }));
+    const isNew = there.metadata[field] === undefined && added.length > 0;
+    return isNew ? [{ op: "add", path: `/metadata/${field}`, value: metadata[field] }] : added;
+  };
   return [
     { op: "test", path: "/metadata/uid", value: there.metadata.uid },
     { op: "test", path: "/metadata/resourceVersion", value: there.metadata.resourceVersion },
     ...Object.entries(content).map(([field, value]) => ({ op: "add", path: `/${field}`, value })),
-    { op: "add", path: "/metadata/labels", value: merged("labels") },
-    { op: "add", path: "/metadata/annotations", value: merged("annotations") },
+    ...marks("labels"),
+    ...marks("annotations"),
     ...(metadata.ownerReferences === undefined
       ? []
       : [

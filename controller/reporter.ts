@@ -1,7 +1,7 @@
 import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
 import { isManaged, type Known, type Report } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
-import { refusalOf } from "../kube/index.ts";
+import { Later, refusalOf } from "../kube/index.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
@@ -78,9 +78,7 @@ export class Reporter {
     if (isNewReset)
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
     const status = poolStatus(isNewReset ? { ...facts, isResetting: true } : facts);
-    const last = this.world.get(objectKey(object)) ?? object;
-    const latest = await this.quarantine.write(last, live, scene.conflicting);
-    const written = await this.write(latest, status, { generation, hasHeartbeat: false });
+    let latest = this.world.get(objectKey(object)) ?? object;
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
     const isOurs = ({ set, claim }: Allocation) => {
       const of = integrationOf(claim, this.ground.integrations);
@@ -90,7 +88,15 @@ export class Reporter {
     const isDeleted = object.metadata.deletionTimestamp !== undefined;
     const off = new Set(isDeleted ? this.allocator.proof.off(releasing, scene) : []);
     const isInUse = [...live, ...releasing].some((line) => isOurs(line) && !off.has(line));
-    await setFinalizer(written, poolFinalizer, isInUse, this.world, this.ground.objects);
+    await takeAll([
+      async () => {
+        latest = await this.quarantine.write(latest, live, scene.conflicting);
+      },
+      async () => {
+        latest = await this.write(latest, status, { generation, hasHeartbeat: false });
+      },
+      () => setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects),
+    ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
   }
@@ -178,19 +184,26 @@ export class Reporter {
   private async say(object: Seen, said: Report, style: Style): Promise<void> {
     const { annotations = {}, spec, needs, yields = false, unlock, fields, conditions, finalizer } = said;
     let latest = object;
+    const steps: (() => Promise<unknown>)[] = [];
     const other = Object.entries(annotations).filter(([name, text]) => object.metadata.annotations?.[name] !== text);
     if (other.length > 0) {
       const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
-      latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
+      steps.push(async () => {
+        latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
+      });
     }
-    if (spec !== undefined && !isSuperset(object.spec, spec)) {
-      if (needs !== undefined) await this.checkNeeded(needs);
-      if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
-      latest = await this.own(latest, spec, !yields);
-    }
-    if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
+    // The conditions that unlock the spec stay until it is written.
+    steps.push(async () => {
+      if (spec !== undefined && !isSuperset(object.spec, spec)) {
+        if (needs !== undefined) await this.checkNeeded(needs);
+        if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
+        latest = await this.own(latest, spec, !yields);
+      }
+      if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
+    });
     if (finalizer !== undefined)
-      await setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects);
+      steps.push(() => setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects));
+    await takeAll(steps);
   }
 
   /** Throws `conflict` where the server has an object otherwise than it was seen. */
@@ -219,4 +232,17 @@ export class Reporter {
     const stored = await this.ground.objects.patch(kind, name, namespace, body, options);
     return this.world.take(kind, stored);
   }
+}
+
+/** Takes all steps: one that is to be taken later keeps no other one from being taken. Throws that of the first such. */
+async function takeAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  let later: Later | undefined;
+  for (const step of steps)
+    try {
+      await step();
+    } catch (error) {
+      if (!(error instanceof Later)) throw error;
+      later ??= error;
+    }
+  if (later !== undefined) throw later;
 }

@@ -6,6 +6,7 @@ import { type Access, fullList, objectsOf, realClock, type Sent, transport } fro
 import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
+import { tellContest } from "./contest.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { LogEvent, Observer } from "./ground.ts";
@@ -15,6 +16,7 @@ import { type KeysOf, sweep } from "./sweep.ts";
 import { Tender } from "./tender.ts";
 import { type Timing, timing as usual } from "./timing.ts";
 import { type Looking, watchesOf } from "./watches.ts";
+import { limitWrites } from "./write-limit.ts";
 
 /** How the controller runs. */
 export interface ControllerOptions {
@@ -52,17 +54,19 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const metrics = server && metricsOf(() => counted(engine, watches.states), server.version);
   const told: Sent = (verb, status) => metrics?.sent(verb, status);
   // The queue tries again, with what is right by then.
-  const objects = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
+  const unlimited = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
+  const wrong: Observer["wrong"] = (...said) => events.wrong(...said);
+  const worlds = () => looking.map(({ world }) => world);
+  const objects = limitWrites(unlimited, realClock, tellContest(worlds, { wrong }));
   const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const observer: Observer = {
     ran: (key, ms, error) => {
       log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
       metrics?.ran(key.replace(/ .*/s, ""), ms, error);
     },
-    recorded: (given, freed) => events.recorded(given, freed),
-    wrong: (about, problem, message) => events.wrong(about, problem, message),
+    ...{ wrong, recorded: (given, freed) => events.recorded(given, freed) },
   };
   const engine: Engine = new Engine({
     ...{ ...ground, observer },
@@ -70,15 +74,13 @@ export async function runController(options: ControllerOptions): Promise<void> {
     integrations: integrationsInCluster(options),
   });
   const looking = [engine, ...tendingInCluster(options).map((one) => new Tender({ ...ground, observer }, one))];
-  const find = (key: string) => looking.map(({ world }) => world.get(key)).find((found) => found !== undefined);
-  const events = new EventWriter(ground, find, engine.allocator, signal);
+  const find = (key: string) =>
+    worlds()
+      .map((world) => world.get(key))
+      .find((found) => found !== undefined);
+  const events = new EventWriter({ ...ground, objects: unlimited }, find, engine.allocator, signal);
   const watches = watchesOf(source, looking, { log, timing, signal });
-  const vitals = () => ({
-    watches: watches.states,
-    hasDecided: engine.hasDecided,
-    oldest: Math.max(...looking.map(({ queue }) => queue.oldest())),
-    isStopping: signal.aborted,
-  });
+  const vitals = () => vitalsOf(engine, looking, watches.states, signal);
   const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
   const running = watches.run();
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
@@ -86,6 +88,11 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
+}
+
+function vitalsOf(engine: Engine, looking: readonly Looking[], watches: Counted["watches"], signal: AbortSignal) {
+  const oldest = Math.max(...looking.map(({ queue }) => queue.oldest()));
+  return { watches, hasDecided: engine.hasDecided, oldest, isStopping: signal.aborted };
 }
 
 /** Before everything is looked at, it is found out what is gone. */

@@ -2,7 +2,7 @@ import { IpamError } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { uidOf } from "../integrations/object-metadata.ts";
 import type { Needs, Tending, TendStep } from "../integrations/tending.ts";
-import { Queue, type Stored } from "../kube/index.ts";
+import { Later, Queue, type Stored } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
@@ -75,8 +75,10 @@ export class Tender {
       if (conflict !== undefined) throw conflict;
       failures.push(...failed);
     }
-    if (failures.length > 0) throw failures[0];
-    return due.again;
+    const later = failures.filter((error) => error instanceof Later);
+    if (failures.length > later.length) throw failures.find((error) => !(error instanceof Later));
+    const pauses = [...later.map(({ pause }) => pause), ...(due.again === undefined ? [] : [due.again])];
+    return pauses.length === 0 ? undefined : Math.min(...pauses);
   }
 
   private stepsOf(name: string): readonly TendStep[] {

@@ -16,6 +16,16 @@ export interface QueueOptions {
   ran?(key: string, ms: number, error?: unknown): void;
 }
 
+/** Thrown by a run that has not failed, and is to run again after so many milliseconds. */
+export class Later extends Error {
+  readonly pause: number;
+
+  constructor(pause: number) {
+    super(`to be tried again in ${Math.ceil(pause / 1000)} s`);
+    this.pause = pause;
+  }
+}
+
 const BACKOFF: Backoff = { first: 5, longest: 60_000 };
 
 /**
@@ -30,7 +40,7 @@ const BACKOFF: Backoff = { first: 5, longest: 60_000 };
  * | its run | then |
  * |---|---|
  * | gives nothing | its failures are forgotten |
- * | gives a number | the same, and it is added in so many milliseconds |
+ * | gives a number, or throws Later | the same, and it is added in so many milliseconds |
  * | throws | it is added after a random pause that doubles, and what the server asked for on top |
  *
  * A key may run earlier than it was to: each run looks at all there is, and says itself when to look again.
@@ -137,6 +147,11 @@ export class Queue {
       this.failures.delete(key);
       return again;
     } catch (error) {
+      if (error instanceof Later) {
+        ran?.(key, clock.now() - start);
+        this.failures.delete(key);
+        return error.pause;
+      }
       ran?.(key, clock.now() - start, error);
       const failures = (this.failures.get(key) ?? 0) + 1;
       this.failures.set(key, failures);

@@ -1,8 +1,10 @@
+import { tellContest } from "../../controller/contest.ts";
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { kindsOf } from "../../controller/kinds.ts";
 import { timing } from "../../controller/timing.ts";
 import type { WorldKind } from "../../controller/world.ts";
+import { limitWrites } from "../../controller/write-limit.ts";
 import { emptySnapshot, formatBlock, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";
@@ -47,11 +49,20 @@ export class SimController {
         return this.record;
       },
     };
+    const client = this.server.client(async (verb, run) => {
+      this.requests.push(verb);
+      return run();
+    });
+    const wrong: Observer["wrong"] = (about, problem, message) => {
+      this.said.push(`${about} ${problem}: ${message}`);
+      observer?.wrong(about, problem, message);
+    };
     this.engine = new Engine({
-      objects: this.server.client(async (verb, run) => {
-        this.requests.push(verb);
-        return run();
-      }),
+      objects: limitWrites(
+        client,
+        this.clock,
+        tellContest(() => [this.engine.world], { wrong }),
+      ),
       state: around(state),
       integrations,
       clock: this.clock,
@@ -62,10 +73,7 @@ export class SimController {
       observer: {
         ran: (...run) => observer?.ran(...run),
         recorded: (...lines) => observer?.recorded(...lines),
-        wrong: (about, problem, message) => {
-          this.said.push(`${about} ${problem}: ${message}`);
-          observer?.wrong(about, problem, message);
-        },
+        wrong,
       },
     });
     for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(nameOfKind(this.resource(kind)), []);

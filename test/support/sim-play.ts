@@ -4,6 +4,7 @@ import type { LogEvent } from "../../controller/ground.ts";
 import { Tender } from "../../controller/tender.ts";
 import { timing } from "../../controller/timing.ts";
 import type { World } from "../../controller/world.ts";
+import { limitWrites } from "../../controller/write-limit.ts";
 import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nameOfKind } from "../../integrations/object-key.ts";
@@ -124,7 +125,7 @@ export abstract class Play {
     let me: Running | undefined;
     const around = this.around(() => me);
     const ground = {
-      objects: this.server.client(around),
+      objects: limitWrites(this.server.client(around), this.time, () => {}),
       clock: this.time,
       timing,
       random: this.random,

@@ -1,6 +1,7 @@
 import type { LogEvent } from "../../controller/ground.ts";
 import { Tender } from "../../controller/tender.ts";
 import { timing } from "../../controller/timing.ts";
+import { limitWrites } from "../../controller/write-limit.ts";
 import { nameOfKind } from "../../integrations/object-key.ts";
 import type { Tending } from "../../integrations/tending.ts";
 import type { Bag } from "../../schema/objects.ts";
@@ -29,15 +30,11 @@ export class SimTender {
     this.server = server;
     this.tender = new Tender(
       {
-        objects: this.server.client(async (verb, run) => {
-          this.requests.push(verb);
-          const ms = this.delay(verb);
-          if (ms > 0) await this.clock.sleep(ms);
-          const answer = await run();
-          const late = this.delayAfter(verb);
-          if (late > 0) await this.clock.sleep(late);
-          return answer;
-        }),
+        objects: limitWrites(
+          this.server.client((verb, run) => this.request(verb, run)),
+          this.clock,
+          () => {},
+        ),
         clock: this.clock,
         timing,
         random: () => 0.5,
@@ -51,6 +48,16 @@ export class SimTender {
       tending,
     );
     for (const kind of this.tender.world.allKinds()) this.tender.world.replace(nameOfKind(kind), []);
+  }
+
+  private async request<T>(verb: string, run: () => T): Promise<T> {
+    this.requests.push(verb);
+    const ms = this.delay(verb);
+    if (ms > 0) await this.clock.sleep(ms);
+    const answer = await run();
+    const late = this.delayAfter(verb);
+    if (late > 0) await this.clock.sleep(late);
+    return answer;
   }
 
   create(object: Bag & { readonly kind: string }): Bag {

@@ -16,6 +16,17 @@ export function claimNameOf(vm: string, network: string): string {
   return `${trimmed(vm, 180)}.${madePlain(network, 60)}-${digest(`${vm}/${network}`).slice(0, 8)}`;
 }
 
+/**
+ * Returns what KubeVirt's ipam-extensions calls the claim: the name in lower case, with a dot in place of every sign that an object's
+ * name cannot have. Two networks of a VM may have one such name, and so may networks of two VMs.
+ */
+export function extensionsNameOf(vm: string, network: string): string {
+  const parts = `${vm}.${network}`
+    .toLowerCase()
+    .match(/[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*/g);
+  return (parts ?? []).join(".").slice(0, longest);
+}
+
 const longest = 253;
 const plainName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 

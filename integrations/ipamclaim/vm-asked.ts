@@ -3,12 +3,12 @@ import { type Bag, placeless } from "../../schema/objects.ts";
 import { attachmentGroup } from "../attachment-definition.ts";
 import type { RenderedObject } from "../integration.ts";
 import { nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
+import { podInterfaceOf } from "./claim-name.ts";
 import { ipamClaimKind, ownerOfIpamClaim, plannedAnnotation } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
 import { usesOfPod } from "./vm-pods.ts";
-import { pluggedInto, runsFor, type VmView } from "./vm-view.ts";
+import { claimNameFor, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /** A claim that a VM asks for. */
@@ -43,7 +43,7 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   const { value: vm, issues: [unread] = [] } = parseVm(holder);
   return [...all.values()].map((attachment) => {
     const { network: called, definition } = attachment;
-    const name = claimNameOf(view.name, called);
+    const name = claimNameFor(called, view);
     const { value: network, issues: [wrong] = [] } = view.networkOf(definition);
     const isElsewhere = network?.isOvn === true && network.namespace !== view.namespace;
     const why = isElsewhere

@@ -1,13 +1,14 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { keyOfDefinition } from "../attachment-definition.ts";
+import { isGated } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import type { Needs, TendStep } from "../tending.ts";
-import { claimNameOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
-import { hasBegun, holderOf, keysOfVm, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
+import { hasTraceOf } from "./vm-pods.ts";
+import { claimNameFor, hasBegun, holderOf, keysOfVm, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /**
@@ -106,15 +107,17 @@ function isLost(claim: Bag): boolean {
 /**
  * Does something run with the addresses of a claim?
  *
- *  its instance                                  | a pod that has begun    | it is in use
- *  ----------------------------------------------+-------------------------+--------------
- *  is of the VM, and plugged into its network    | any                     | yes
- *  the same, and the claim has no addresses and  | there is none           | no: its pod waits for
- *   is being deleted                             |                         |  the claim that comes next
- *  any                                           | names it, its interface | yes
- *                                                |  or one of its addresses |
- *  is of another VM, or gone; or ends, and is of | none does               | no
- *   no VM: it may wait for the claim             |                         |
+ *  its instance                                  | a pod that has begun     | it is in use
+ *  ----------------------------------------------+--------------------------+--------------
+ *  is of the VM, and plugged into its network    | any                      | yes
+ *  the same, and the claim has no addresses and  | there is none            | no: its pod waits for
+ *   is being deleted                             |                          |  the claim that comes next
+ *  any                                           | is told, was given, or   | yes
+ *                                                |  has by Multus's report, |
+ *                                                |  it, its interface or    |
+ *                                                |  one of its addresses    |
+ *  is of another VM, or gone; or ends, and is of | none does                | no
+ *   no VM: it may wait for the claim             |                          |
  */
 function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const name = nameOf(claim);
@@ -122,17 +125,13 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const ips = shownIps(claim);
   const isPlugged = pluggedInto(view).some(({ network: called, definition }) => {
     const { value } = view.networkOf(definition);
-    return claimNameOf(view.name, called) === name && (value === undefined || value.network === network);
+    return claimNameFor(called, view) === name && (value === undefined || value.network === network);
   });
   const { instance } = view;
   const isEnding = instance !== undefined && isDeleting(instance) && runsFor(view) === uidOf(instance);
-  const hasPod = view.pods.some((pod) => hasBegun(pod, () => true));
+  const hasPod = view.pods.some(hasBegun);
   if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
-  const isOf = (element: Bag) =>
-    element["ipam-claim-reference"] === name ||
-    (nic !== "" && nic === element.interface) ||
-    asList(element.ips).some((ip) => ips.includes(`${ip}`));
-  return view.pods.some((pod) => hasBegun(pod, isOf));
+  return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips }));
 }
 
 function warn(about: Bag, message: string): TendStep {

@@ -47,7 +47,10 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: `${vmGroup}/v1`,
     kind: vmiKind,
     plural: "virtualmachineinstances",
-    keep: ({ spec }) => ({ spec: networksIn(spec) }),
+    keep: ({ spec, status }) => ({
+      spec: networksIn(spec),
+      status: { interfaces: namesIn(asBag(status)?.interfaces) },
+    }),
   },
   podsKind,
   claimsKind,
@@ -69,6 +72,11 @@ function networksIn(spec: unknown): Bag {
   const { interfaces } = asBag(asBag(domain)?.devices) ?? {};
   const states = asList(interfaces).map((one) => ({ name: asBag(one)?.name, state: asBag(one)?.state }));
   return { networks, domain: { devices: { interfaces: states } } };
+}
+
+/** Of the status of an instance. */
+function namesIn(interfaces: unknown): Bag[] {
+  return asList(interfaces).map((one) => ({ name: asBag(one)?.name }));
 }
 
 /**

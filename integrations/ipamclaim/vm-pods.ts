@@ -1,13 +1,10 @@
 import { formatOwner, type Use } from "../../core/index.ts";
-import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { networksAnnotation } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
+import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../pod-allocation.ts";
 import { addressesIn, ownerOfIpamClaim } from "./ipam-claim.ts";
-
-/** On a pod: the addresses that it was told, by their claims, as JSON. What it is told for Multus names no claims. */
-export const toldAnnotation = `${ownPrefix}ipam-claims`;
 
 /** The pods of VMs, as they are watched. */
 export const podsKind: WatchedKind = {
@@ -32,28 +29,44 @@ export function elementsOf(pod: Bag): readonly Bag[] | undefined {
   }
 }
 
+/** Returns what Multus calls the interface of an element, which it counts where the element does not say it. */
+export function interfaceOf(element: Bag, place: number): string {
+  return `${element.interface ?? `net${place + 1}`}`;
+}
+
 /**
- * The addresses that a pod may run with, each its claim's; of what cannot be read, none. One that it was told is none any more once
- * its network is unplugged: then the pod's networks name neither the address nor the claim.
+ * Returns the addresses of NodeIPPools that a pod uses, each with its claim as the owner.
+ *
+ *  the pod                    | an interface of it was                  | its claim uses
+ *  ---------------------------+-----------------------------------------+----------------------------------------------
+ *  has ended, or is gated     | any                                     | nothing
+ *  any other                  | given addresses of a claim              | these, and what Multus reports of that interface
+ *  any other                  | given others, or none by the controller | nothing
+ *
+ * What the networks for Multus say does not matter: virt-controller rewrites them.
  */
 export function usesOfPod({ object, at }: LocatedObject): Use[] {
   if (object.kind !== "Pod" || isGated(object) || isOver(object)) return [];
-  const { namespace = "default", annotations } = asBag(object.metadata) ?? {};
-  const text = asBag(annotations)?.[toldAnnotation];
-  const place = at(["metadata", "annotations", toldAnnotation], "");
-  const elements = elementsOf(object);
-  return Object.entries(toldIn(text)).flatMap(([name, ips]) => {
-    const owner = formatOwner(ownerOfIpamClaim({ name, namespace: `${namespace}` }));
-    const isIn = (ip: unknown) =>
-      elements?.some((one) => one["ipam-claim-reference"] === name || asList(one.ips).includes(ip)) ?? true;
-    return addressesIn(asList(ips).filter(isIn)).map((address) => ({ address, owner, at: place }));
+  const { namespace = "default" } = asBag(object.metadata) ?? {};
+  const place = at(["metadata", "annotations", allocatedAnnotation], "");
+  return addressesGiven(object).flatMap(({ claim, ips }) => {
+    if (claim === undefined) return [];
+    const owner = formatOwner(ownerOfIpamClaim({ name: claim, namespace: `${namespace}` }));
+    return [...new Set(addressesIn(ips))].map((address) => ({ address, owner, at: place }));
   });
 }
 
-function toldIn(text: unknown): Bag {
-  try {
-    return asBag(JSON.parse(`${text ?? "{}"}`)) ?? {};
-  } catch {
-    return {};
-  }
+/** Returns whether a pod has, or is told, a claim, its interface or one of its addresses. Of networks that cannot be read: true. */
+export function hasTraceOf(
+  pod: Bag,
+  claim: { readonly name: string; readonly nic: unknown; readonly ips: readonly string[] },
+) {
+  const elements = elementsOf(pod);
+  const addresses = new Set(addressesIn(claim.ips));
+  const isTrace = (one: Bag) =>
+    [one.claim, one["ipam-claim-reference"]].includes(claim.name) ||
+    (claim.nic !== "" && claim.nic === one.interface) ||
+    addressesIn(asList(one.ips)).some((address) => addresses.has(address));
+  const traces = [...(elements ?? []), ...allocationsOf(pod), ...(reportedInterfaces(pod) ?? [])];
+  return elements === undefined || traces.some((one) => isTrace({ ...one }));
 }

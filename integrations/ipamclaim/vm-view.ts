@@ -1,9 +1,10 @@
 import type { Parsed } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { keyOfDefinition } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { kindInGroup } from "../object-key.ts";
-import { isDeleting, ownersOf, uidOf } from "../object-metadata.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { claimNameOf, extensionsNameOf } from "./claim-name.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
@@ -73,15 +74,65 @@ export function keysOfVm({ name, namespace }: VmView): string[] {
   return [vmKind, vmiKind].map((kind) => `${kindInGroup(kind, vmGroup)}/${namespace}:${name}`);
 }
 
+/**
+ * Returns the name of the claim of a network of a VM.
+ *
+ *  a claim of the name that        | a claim that ipam-extensions made for the network    | the name is
+ *  the controller gives it         |                                                      |
+ *  --------------------------------+------------------------------------------------------+---------------------------
+ *  is there                        | any                                                  | the controller's
+ *  is not there                    | is there; this VM, or an instance of it, controls it | that of ipam-extensions
+ *  is not there                    | any other case                                       | the controller's
+ *
+ * Where two networks of the VM would have one claim of ipam-extensions, neither has it.
+ */
+export function claimNameFor(network: string, view: VmView): string {
+  const { name: vm, claims } = view;
+  const own = claimNameOf(vm, network);
+  const theirs = extensionsNameOf(vm, network);
+  if (own === theirs || claims.some((one) => nameOf(one) === own)) return own;
+  const networks = [view.vm, view.instance].flatMap((one) => (one === undefined ? [] : attachmentsOf(one)));
+  const sharing = new Set(networks.map((one) => one.network).filter((one) => extensionsNameOf(vm, one) === theirs));
+  const uids = [view.vm, view.instance].flatMap((one) => (one === undefined ? [] : uidOf(one)));
+  const isTheirs = (claim: Bag) =>
+    nameOf(claim) === theirs &&
+    (ownersOf(claim).some(({ uid }) => uids.includes(`${uid}`)) || isOfEndedInstance(claim, view));
+  return sharing.size === 1 && claims.some(isTheirs) ? theirs : own;
+}
+
+/**
+ * Returns whether an instance of the VM made a claim, and is gone: ipam-extensions makes the instance its owner where it does not
+ * know the VM yet. The garbage collector deletes the claim then, and ipam-extensions holds it for the VM.
+ */
+export function isOfEndedInstance(claim: Bag, { name, vm, instance }: VmView): boolean {
+  const { finalizers } = asBag(claim.metadata) ?? {};
+  const owners = ownersOf(claim);
+  return (
+    vm !== undefined &&
+    asList(finalizers).includes("kubevirt.io/persistent-ipam") &&
+    owners.length === 1 &&
+    owners.every((one) => one.kind === vmiKind && one.name === name && one.uid !== (instance && uidOf(instance)))
+  );
+}
+
 /** The networks that an instance is plugged into, also those that it is to lose. */
 export function pluggedInto({ instance }: VmView): readonly VmNetwork[] {
   return instance === undefined ? [] : attachmentsOf(instance);
 }
 
-/** Has a pod begun, or may it begin at any time, with these? */
-export function hasBegun(pod: Bag, isIt: (element: Bag) => boolean): boolean {
-  // Of what cannot be read, nobody knows.
-  return !isGated(pod) && (elementsOf(pod)?.some(isIt) ?? true);
+/** Is a pod that has secondary networks out of the controller's gate? Of networks that cannot be read: true. */
+export function hasBegun(pod: Bag): boolean {
+  return !isGated(pod) && (elementsOf(pod)?.length ?? 1) > 0;
+}
+
+/**
+ * Returns whether virt-controller leaves the networks of a pod as they are: it writes them anew for as long as an interface of a
+ * running instance is to be plugged in, which its status does not show then, or to be unplugged.
+ */
+export function isSettled(instance: Bag): boolean {
+  const { interfaces } = asBag(asBag(asBag(instance.spec)?.domain)?.devices) ?? {};
+  const shown = new Set(asList(asBag(instance.status)?.interfaces).map((one) => asBag(one)?.name));
+  return asList(interfaces).every((one) => asBag(one)?.state !== "absent" && shown.has(asBag(one)?.name));
 }
 
 /** The name of a VM as what belongs to it says it; undefined where an object belongs to none. */

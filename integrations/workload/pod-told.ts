@@ -6,6 +6,7 @@ import { otherGates } from "../gated-pod.ts";
 import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { nameOf } from "../object-metadata.ts";
+import { allocatedAnnotation } from "../pod-allocation.ts";
 import type { Needs, TendStep } from "../tending.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
@@ -93,6 +94,7 @@ export function tell(pod: Bag, index: number, addresses: Addresses): TendStep[] 
   if (!mayMeetAll([...selected, ...entry.nodes])) return [warn(pod, otherNodes(workload))];
   const annotations = {
     ...sayNetworks(networks),
+    [allocatedAnnotation]: JSON.stringify(givenOn(networks)),
     ...toldToDetect(pod, networks, checksInMap(map)),
     [indexAnnotation]: `${workload.kind}/${workload.name}/${index}`,
   };
@@ -102,6 +104,11 @@ export function tell(pod: Bag, index: number, addresses: Addresses): TendStep[] 
   };
   const others = told.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
   return [{ verb: "change", object: pod, fields, needs: addresses.needs(others) }];
+}
+
+/** What the interfaces of a pod are given. */
+function givenOn(networks: readonly PodNetwork[]) {
+  return networks.flatMap(({ nic, element: { ips } }) => (ips === undefined ? [] : { interface: nic, ips }));
 }
 
 /** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */

@@ -4,6 +4,7 @@ import { asBag, asList, type Bag, type LocatedObject } from "../../schema/object
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { addressesGiven, allocatedAnnotation } from "../pod-allocation.ts";
 import { keepDetected } from "./detect-status.ts";
 import { affinityIn } from "./node-constraint.ts";
 import { dataKey, entriesOfMap, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
@@ -131,16 +132,23 @@ export function usesOfWorkloadPod(located: LocatedObject): Use[] {
   return hasEnded(located.object) ? [] : usesToldTo(located);
 }
 
-/** The same, also of one that has ended. */
+/** The same, also of one that has ended. What it was given counts as what its networks say: others rewrite these. */
 export function usesToldTo({ object, at }: LocatedObject): Use[] {
   const { labels } = asBag(object.metadata) ?? {};
   const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
   if (!isOurs || isGated(object)) return [];
   const workload = workloadOfPod(object);
   const its = indexOfPod(object) ?? (workload && { workload });
-  return networksOfPod(object).flatMap((network) =>
-    usesOfNetwork(network, its, () => at(["metadata", "annotations", network.annotation], "")),
+  const told = networksOfPod(object).map(({ nic, element, annotation }) => ({ nic, ips: element.ips, annotation }));
+  const given = addressesGiven(object).map(({ interface: nic, ips }) => ({
+    nic,
+    ips,
+    annotation: allocatedAnnotation,
+  }));
+  const uses = [...told, ...given].flatMap(({ nic, ips, annotation }) =>
+    usesOfNetwork(nic, asList(ips), its, () => at(["metadata", "annotations", annotation], "")),
   );
+  return [...new Map(uses.toReversed().map((use) => [`${use.claim} ${use.address}`, use])).values()].reverse();
 }
 
 /** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */
@@ -157,14 +165,17 @@ export function usesOfMap({ object, at }: LocatedObject): Use[] {
   if (workload === undefined) return [];
   return entriesOfMap(object, workload).flatMap(({ key, index, networks }) =>
     networks.flatMap((network) =>
-      usesOfNetwork(network, { workload, index }, (ip) => at(["data", dataKey(key, network.annotation)], ip)),
+      usesOfNetwork(network.nic, asList(network.element.ips), { workload, index }, (ip) =>
+        at(["data", dataKey(key, network.annotation)], ip),
+      ),
     ),
   );
 }
 
 /** The addresses of a network of a pod. `at` says where one stands. */
 function usesOfNetwork(
-  { nic, element }: PodNetwork,
+  nic: string,
+  ips: readonly unknown[],
   its: Partial<PodIndex> | undefined,
   at: (ip: string) => Use["at"],
 ): Use[] {
@@ -173,7 +184,7 @@ function usesOfNetwork(
     ...(its?.workload && { owner: formatOwner(ownerOfWorkload(its.workload)) }),
     ...(claim === undefined ? {} : { interface: claim, claim }),
   };
-  return asList(element.ips).flatMap((ip) => {
+  return ips.flatMap((ip) => {
     const { value: address } = parseAddress(`${ip}`.replace(/\/.*/s, ""));
     return address === undefined ? [] : { address, ...own, at: at(`${ip}`) };
   });

@@ -1,7 +1,15 @@
+import { isSettled } from "../../integrations/ipamclaim/vm-view.ts";
 import type { Stored } from "../../kube/index.ts";
 import { asList, type Bag } from "../../schema/objects.ts";
 import type { SimServer } from "./sim-server.ts";
-import { instanceOf, launcherOf, networksOfLauncher } from "./virt-controller.ts";
+import {
+  instanceOf,
+  launcherOf,
+  networksOfLauncher,
+  reportOfMultus,
+  rewrittenBy,
+  statusOf,
+} from "./virt-controller.ts";
 import { gate } from "./vm-roles.ts";
 
 /** What an instance is to be: its networks, and the interfaces to them. */
@@ -30,7 +38,7 @@ interface SimKinds {
     readonly metadata: Metadata;
     readonly spec: { readonly template: { readonly spec: Machine } };
   };
-  readonly VirtualMachineInstance: { readonly metadata: Metadata; readonly spec: Machine };
+  readonly VirtualMachineInstance: { readonly metadata: Metadata; readonly spec: Machine; readonly status?: Bag };
   readonly Pod: SimPod;
   readonly IPAMClaim: {
     readonly metadata: Metadata;
@@ -61,6 +69,7 @@ const kinds = {
 } as const;
 
 const networksKey = "k8s.v1.cni.cncf.io/networks";
+const reportKey = "k8s.v1.cni.cncf.io/network-status";
 
 /** KubeVirt and the garbage collector on a server in memory, and what people do to VMs there. */
 export class SimVirt {
@@ -192,23 +201,47 @@ export class SimVirt {
     else this.launch(instance);
   }
 
-  /** A pod loses the networks that its instance has no more; one that failed is cleared away. */
+  /** Multus attaches a pod that begins, and virt-controller writes its networks; one that failed is cleared away. */
   private stepsOfPod(pod: SimPod): (() => void)[] {
     const { name } = pod.metadata;
     const owner = ownerOf(pod);
     const instance = this.find("VirtualMachineInstance", `${owner?.name}`);
-    if (instance?.metadata.uid !== owner?.uid || hasFailed(pod)) return [() => this.remove("Pod", name)];
-    const own = new Set(networksOfLauncher(instance as unknown as Bag).map((one) => one.interface));
-    const elements = elementsOf(pod);
-    const left = elements.filter((one) => own.has(one.interface));
-    if (!isRunning(pod) || left.length === elements.length) return [];
+    if (instance === undefined || instance.metadata.uid !== owner?.uid || hasFailed(pod))
+      return [() => this.remove("Pod", name)];
+    if (!isRunning(pod)) return [];
+    if (attachedTo(pod) === undefined) return [() => this.annotate(name, "is attached", reportOfMultus({ ...pod }))];
+    return this.stepsOfNetworks(pod, instance);
+  }
+
+  /** As virt-controller does it, for as long as an interface is to be unplugged, or is not in the status of the instance. */
+  private stepsOfNetworks(pod: SimPod, instance: SimKinds["VirtualMachineInstance"]): (() => void)[] {
+    const { name, annotations } = pod.metadata;
+    const bag = { ...instance };
+    const nics = new Set(networksOfLauncher(bag).map((one) => one.interface));
+    const left = attachedTo(pod)?.filter((one) => nics.has(one.interface)) ?? [];
+    const rewritten = rewrittenBy(bag);
+    const isWritten = annotations?.[networksKey] === rewritten[networksKey];
+    const isEnding = instance.metadata.deletionTimestamp !== undefined;
     return [
-      () => {
-        this.say(`virt: ${name} loses a network`);
-        const annotations = { ...pod.metadata.annotations, [networksKey]: JSON.stringify(left) };
-        this.change("Pod", name, (one) => ({ ...one, metadata: { ...one.metadata, annotations } }));
-      },
+      ...(isSettled(bag) || isWritten || isEnding ? [] : [() => this.annotate(name, "is written anew", rewritten)]),
+      ...(left.length === attachedTo(pod)?.length || !isWritten
+        ? []
+        : [() => this.annotate(name, "loses a network", { [reportKey]: JSON.stringify(left) })]),
+      ...(isSettled(bag) || !isWritten ? [] : [() => this.show(instance.metadata.name)]),
     ];
+  }
+
+  private annotate(name: string, what: string, added: Readonly<Record<string, string>>): void {
+    this.say(`virt: ${name} ${what}`);
+    this.change("Pod", name, ({ metadata, ...one }) => ({
+      ...one,
+      metadata: { ...metadata, annotations: { ...metadata.annotations, ...added } },
+    }));
+  }
+
+  /** The status of an instance shows its interfaces. */
+  private show(name: string): void {
+    this.change("VirtualMachineInstance", name, (one) => ({ ...one, status: statusOf({ ...one }) }));
   }
 
   /** Changes a VM and its instance alike. */
@@ -237,6 +270,14 @@ export interface Element {
 
 export function elementsOf({ metadata }: SimPod): readonly Element[] {
   return JSON.parse(metadata.annotations?.[networksKey] ?? "[]");
+}
+
+/** The secondary networks that a pod is attached to, as Multus reports them; undefined before it does. */
+export function attachedTo({ metadata }: SimPod): readonly Element[] | undefined {
+  const text = metadata.annotations?.[reportKey];
+  if (text === undefined) return undefined;
+  const all: readonly Element[] = JSON.parse(text);
+  return all.filter((one) => one.interface !== "eth0");
 }
 
 export function ownerOf({ metadata }: SimPod) {

@@ -5,7 +5,7 @@ import { ipamClaimsAndPods } from "../../integrations/ipamclaim/claims-and-pods.
 import { virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
 import { claim, pool } from "./ipam-claims.ts";
 import { type Odds, Play } from "./sim-play.ts";
-import { elementsOf, isRunning, ownerOf, SimVirt } from "./sim-virt.ts";
+import { attachedTo, elementsOf, isRunning, ownerOf, SimVirt } from "./sim-virt.ts";
 import { definition, macvlanNetwork, vm } from "./vm-objects.ts";
 
 const names = ["a", "b", "a.b", "c"];
@@ -223,7 +223,9 @@ export class VmsPlay extends Play {
       const owner = `${ownerOf(pod)?.name}`;
       if (!this.ran.has(name)) this.seen.running++;
       this.ran.add(name);
-      for (const { name: network, interface: nic, ips = [] } of elementsOf(pod)) {
+      // Others rewrite what Multus is told: what is attached stays as it is.
+      for (const { name: definition, interface: nic, ips = [] } of attachedTo(pod) ?? elementsOf(pod)) {
+        const network = definition.replace("default/", "");
         const subnet = subnets[network];
         if (subnet === undefined) continue;
         if (ips.length !== 1) throw this.broken(`${name} runs with [${ips}] on ${network}`);

@@ -34,7 +34,7 @@ export function launcherOf(
       name: `virt-launcher-${name}-${suffix}`,
       namespace,
       labels: { "kubevirt.io": "virt-launcher", "kubevirt.io/created-by": uid },
-      annotations: { "kubevirt.io/domain": name, "k8s.v1.cni.cncf.io/networks": JSON.stringify(networks) },
+      annotations: { "kubevirt.io/domain": name, [networksKey]: JSON.stringify(networks) },
       ownerReferences: [
         {
           ...{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachineInstance", name, uid },
@@ -52,14 +52,43 @@ export function launcherOf(
 /** The networks of a pod of an instance, as virt-controller lists them for Multus. */
 export function networksOfLauncher(instance: Bag) {
   const { namespace } = asBag(instance.metadata) ?? {};
-  return asList(asBag(instance.spec)?.networks).flatMap((one) => {
+  const { networks, domain } = asBag(instance.spec) ?? {};
+  const interfaces = asList(asBag(asBag(domain)?.devices)?.interfaces).map((one) => asBag(one) ?? {});
+  return asList(networks).flatMap((one) => {
     const { name: network, multus } = asBag(one) ?? {};
+    const { state, macAddress } = interfaces.find(({ name }) => name === network) ?? {};
     const of = `${asBag(multus)?.networkName}`;
-    if (asBag(multus) === undefined) return [];
+    if (asBag(multus) === undefined || state === "absent") return [];
     const [at, definition] = of.includes("/") ? of.split("/") : [namespace, of];
-    return [{ name: definition, namespace: at, interface: podInterfaceOf(`${network}`) }];
+    const mac = macAddress === undefined ? {} : { mac: macAddress };
+    return [{ name: definition, namespace: at, ...mac, interface: podInterfaceOf(`${network}`) }];
   });
 }
+
+/** What Multus reports of a pod that it has attached: what its networks say at that moment. */
+export function reportOfMultus({ metadata }: Bag): Readonly<Record<string, string>> {
+  const { annotations, namespace } = asBag(metadata) ?? {};
+  const networks: Bag[] = JSON.parse(`${asBag(annotations)?.[networksKey] ?? "[]"}`);
+  const attached = networks.map(({ name, namespace: of = namespace, interface: nic, ips }) => ({
+    ...{ name: `${of}/${name}`, interface: nic, dns: {} },
+    ...(ips === undefined ? {} : { ips: asList(ips).map((ip) => `${ip}`.replace(/\/.*/, "")) }),
+  }));
+  const first = { name: "cluster", interface: "eth0", ips: ["192.0.2.1"], default: true, dns: {} };
+  return { "k8s.v1.cni.cncf.io/network-status": JSON.stringify([first, ...attached]) };
+}
+
+/** What virt-controller writes into a pod that is ready, or that is to have other networks: its networks as it made them. */
+export function rewrittenBy(instance: Bag): Readonly<Record<string, string>> {
+  return { [networksKey]: JSON.stringify(networksOfLauncher(instance)) };
+}
+
+/** The interfaces that the status of an instance shows: those that Multus reports. */
+export function statusOf(instance: Bag): Bag {
+  const { networks } = asBag(instance.spec) ?? {};
+  return { interfaces: asList(networks).map((one) => ({ name: asBag(one)?.name })) };
+}
+
+const networksKey = "k8s.v1.cni.cncf.io/networks";
 
 /** A stand-in for virt-controller: it makes and deletes what that does, when it is told to. */
 export class VirtController {

@@ -8,7 +8,7 @@ import { SimController } from "./sim-controller.ts";
 import type { SimEvent } from "./sim-server.ts";
 import { SimTender } from "./sim-tender.ts";
 import { tellWorld } from "./sim-watch.ts";
-import { instanceOf, launcherOf } from "./virt-controller.ts";
+import { instanceOf, launcherOf, reportOfMultus, rewrittenBy, statusOf } from "./virt-controller.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "./vm-objects.ts";
 
 export const gate = "nodeippool.nmstate.io/addresses";
@@ -48,6 +48,21 @@ export class VmRoles {
     this.pod(name, suffix);
   }
 
+  /** A pod runs: Multus has attached it, virt-controller has written its networks anew, and its instance shows the interfaces. */
+  runs(name: string, suffix = "x"): void {
+    const instance = () => this.tender.object("VirtualMachineInstance", name) as Bag;
+    this.annotate(name, suffix, reportOfMultus(this.podOf(name, suffix) ?? {}));
+    this.annotate(name, suffix, rewrittenBy(instance()));
+    this.tender.change("VirtualMachineInstance", name, (one) => ({ ...one, status: statusOf(instance()) }));
+  }
+
+  annotate(name: string, suffix: string, annotations: Readonly<Record<string, string>>): void {
+    this.tender.change("Pod", `virt-launcher-${name}-${suffix}`, ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...asBag(metadata), annotations: { ...asBag(asBag(metadata)?.annotations), ...annotations } },
+    }));
+  }
+
   end(name: string): void {
     for (const { metadata } of this.tender.all("Pod"))
       if (metadata.name.startsWith(`virt-launcher-${name}-`)) this.tender.remove("Pod", metadata.name);
@@ -63,14 +78,18 @@ export class VmRoles {
   }
 
   isGated(name: string, suffix = "x"): boolean {
-    const pod = this.tender.object("Pod", `virt-launcher-${name}-${suffix}`);
+    const pod = this.podOf(name, suffix);
     return asList(asBag(pod?.spec)?.schedulingGates).some((one) => asBag(one)?.name === gate);
   }
 
   /** What the first network of a pod is told. */
   ips(name: string, suffix = "x"): unknown {
-    const { annotations } = this.tender.object("Pod", `virt-launcher-${name}-${suffix}`)?.metadata ?? {};
+    const { annotations } = this.podOf(name, suffix)?.metadata ?? {};
     return JSON.parse(annotations?.["k8s.v1.cni.cncf.io/networks"] ?? "[{}]")[0].ips;
+  }
+
+  private podOf(name: string, suffix: string) {
+    return this.tender.object("Pod", `virt-launcher-${name}-${suffix}`);
   }
 
   claims(): string[] {

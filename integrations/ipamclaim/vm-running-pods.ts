@@ -1,0 +1,131 @@
+import { partition } from "../../core/partition.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { networksAnnotation } from "../attachment-definition.ts";
+import { objectKey } from "../object-key.ts";
+import { isDeleting } from "../object-metadata.ts";
+import {
+  allocatedAnnotation,
+  allocationsOf,
+  type PodAllocation,
+  type ReportedInterface,
+  reportedInterfaces,
+  toldToMultus,
+} from "../pod-allocation.ts";
+import type { Needs, TendStep } from "../tending.ts";
+import { addressesIn } from "./ipam-claim.ts";
+import { elementsOf, interfaceOf } from "./vm-pods.ts";
+import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";
+
+/** What a network of a pod is given, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which that is normal. */
+export type Given = { readonly given: readonly PodAllocation[] } | { readonly why: string; readonly after?: number };
+
+/** A network of a VM in one of its pods. */
+export interface NetworkOnPod {
+  readonly interface: string;
+  /** Finds what it is to be given now. */
+  find(): Given;
+}
+
+/**
+ * Returns what is written to a pod that is out of the gate: what it was given stays said, whatever others write over it.
+ *
+ *  an interface        | the networks for Multus | Multus reports       | the controller
+ *  --------------------+-------------------------+----------------------+------------------------------------------------
+ *  was given addresses | say them                | anything, or nothing | does nothing
+ *  was given addresses | have it without them    | anything, or nothing | puts them back, once virt-controller is done
+ *                      |                         |                      |  with the networks of the pod
+ *  was given addresses | do not have it          | others               | takes them out of annotation `allocated`
+ *  was given addresses | do not have it          | it, or nothing       | does nothing: it is attached still
+ *  was given nothing   | have it                 | others               | gives it what its claim has: it is plugged in
+ *  was given nothing   | have it                 | it, with what its    | adds that to annotation `allocated`
+ *                      |                         |  claim has           |
+ *  was given nothing   | any other case                                 | does nothing
+ *
+ * What is plugged in is given its addresses in one write, which virt-controller may undo: it is not repeated before that is done.
+ */
+export function runningPodSteps(
+  pod: Bag,
+  instance: Bag,
+  networks: readonly NetworkOnPod[],
+  view: VmView,
+): readonly TendStep[] {
+  const elements = elementsOf(pod);
+  if (elements === undefined) return [];
+  const before = allocationsOf(pod);
+  const reported = reportedInterfaces(pod);
+  const nics = new Set(elements.map(interfaceOf));
+  const isAttached = (nic: string) => nics.has(nic) || (reported?.some((one) => one.interface === nic) ?? true);
+  const given = before.filter((one) => isAttached(one.interface));
+  const isGiven = new Set(given.map((one) => one.interface));
+  const missing = isDeleting(pod) ? [] : networks.filter((one) => !isGiven.has(one.interface));
+  const { plugged, adopted } = foundFor(reported === undefined ? [] : missing, reported ?? []);
+  const added = plugged.flatMap(givenIn);
+  const after = [...given, ...adopted, ...added];
+  const mayRewrite = added.length > 0 || isSettled(instance) || isDeleting(instance) || isDeleting(pod);
+  const next = annotationsFor(elements, after);
+  const annotations = {
+    ...(after.length !== before.length || added.length + adopted.length > 0
+      ? { [allocatedAnnotation]: next[allocatedAnnotation] }
+      : {}),
+    ...(mayRewrite && after.some((one) => !isTold(elements, one))
+      ? { [networksAnnotation]: next[networksAnnotation] }
+      : {}),
+  };
+  const change = { verb: "change", object: pod, fields: { metadata: { annotations } } } as const;
+  return [
+    ...(Object.keys(annotations).length === 0
+      ? []
+      : [added.length === 0 ? change : { ...change, needs: needsOf(view) }]),
+    ...plugged.flatMap((one) => warningsOf(pod, one)),
+  ];
+}
+
+/** Returns what is found for networks that are being plugged in, and what those that are attached have already. */
+function foundFor(networks: readonly NetworkOnPod[], reported: readonly ReportedInterface[]) {
+  const attachedAs = ({ interface: nic }: NetworkOnPod) => reported.find((one) => one.interface === nic);
+  const [attached, plugged] = partition(networks, (one) => attachedAs(one) !== undefined);
+  return {
+    plugged: plugged.map((one) => one.find()),
+    adopted: attached.flatMap((one) => givenIn(one.find()).filter((given) => isReported(given, attachedAs(one)))),
+  };
+}
+
+/** Returns the Event that says why a network of a pod waits. */
+export function warningsOf(pod: Bag, found: Given): TendStep[] {
+  if ("given" in found) return [];
+  const { why: message, after } = found;
+  return [{ verb: "warn", about: objectKey(pod as never), message, ...(after !== undefined && { after }) }];
+}
+
+/** Returns the annotations of a pod whose interfaces were given these. */
+export function annotationsFor(elements: readonly Bag[], given: readonly PodAllocation[]) {
+  const byInterface = new Map(given.map((one) => [one.interface, one]));
+  const told = elements.map((element, i) => {
+    const allocation = byInterface.get(interfaceOf(element, i));
+    return allocation === undefined ? element : { ...element, ...toldToMultus(allocation) };
+  });
+  return { [networksAnnotation]: JSON.stringify(told), [allocatedAnnotation]: JSON.stringify(given) };
+}
+
+/** Returns what addresses are given by: the server is asked for these first. */
+export function needsOf(view: VmView): Needs {
+  return { keys: [...keysOfVm(view), ...view.claims.map((claim) => objectKey(claim as never))] };
+}
+
+/** Does the element of an interface say what the interface was given? One that is not there says nothing wrong. */
+function isTold(elements: readonly Bag[], allocation: PodAllocation): boolean {
+  const element = elements.find((one, i) => interfaceOf(one, i) === allocation.interface);
+  return (
+    element === undefined ||
+    Object.entries(toldToMultus(allocation)).every(([key, value]) => `${element[key]}` === `${value}`)
+  );
+}
+
+function isReported({ ips = [] }: PodAllocation, now: ReportedInterface | undefined): boolean {
+  const attached = new Set(addressesIn(now?.ips ?? []));
+  return addressesIn(ips).every((address) => attached.has(address));
+}
+
+export function givenIn(found: Given): readonly PodAllocation[] {
+  return "given" in found ? found.given : [];
+}

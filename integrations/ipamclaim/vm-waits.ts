@@ -1,0 +1,68 @@
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { plannedFor, plannedIps } from "./ipam-claim.ts";
+import type { PersistentNetwork } from "./network.ts";
+import type { Given } from "./vm-running-pods.ts";
+import { isOfEndedInstance, runsFor, type VmView } from "./vm-view.ts";
+import { heldAnnotation, hold } from "./vm-words.ts";
+
+/** For so many milliseconds a start may take without an Event. */
+export const patience = 60_000;
+
+export function whyNoClaim(name: string): string {
+  return `there is no IPAMClaim ${name}: let the controller make the claims of VMs, or look at the one that makes them here`;
+}
+
+/**
+ * Returns why a claim is not for the VM that runs now, if so.
+ *
+ *  a claim                                                        | is for the VM
+ *  ---------------------------------------------------------------+---------------------------------
+ *  of another network                                             | no
+ *  and a pod of an earlier instance has not ended                 | not yet: that may have its addresses
+ *  held for another VM of this name                               | no
+ *  that is being deleted, and is held for the VM                  | yes
+ *  that is being deleted, of an earlier instance of the VM, and   | yes
+ *   held by ipam-extensions (`isOfEndedInstance`)                 |
+ *  that is being deleted, any other                               | no
+ *  any other                                                      | yes
+ *
+ * KubeVirt keeps an instance until its pods have ended, by a finalizer that virt-api sets. Where somebody took it off, the pods of
+ * two instances are there at once.
+ */
+export function whyNotFor(claim: Bag, { network }: PersistentNetwork, view: VmView): string | undefined {
+  const { annotations, finalizers } = asBag(claim.metadata) ?? {};
+  const name = `IPAMClaim ${nameOf(claim)}`;
+  const of = asBag(claim.spec)?.network;
+  if (of !== network)
+    return `${name} is of network ${of}, and the network of the VM is ${network}: delete the claim, and it is made again`;
+  const earlier = view.pods.find(
+    (pod) => !ownersOf(pod).some(({ uid }) => uid === (view.instance && uidOf(view.instance))),
+  );
+  if (earlier !== undefined)
+    return `pod ${nameOf(earlier)} of an earlier instance of this VM has not ended, and may have the addresses of ${name}: if its node is gone for good, delete the pod by force`;
+  const heldFor = asBag(annotations)?.[heldAnnotation];
+  if (heldFor !== undefined && heldFor !== runsFor(view))
+    return `${name} is held for a VM of this name that was deleted: look at the pods and the VirtualMachineInstance of that one`;
+  const isHeld = asList(finalizers).includes(hold) && heldFor !== undefined;
+  if (!isDeleting(claim) || isHeld || isOfEndedInstance(claim, view)) return undefined;
+  return `${name} is being deleted, and has finalizers ${asList(finalizers).join(", ")}: if nothing takes them off, do so, and the claim is made again`;
+}
+
+/** Returns why a claim has no addresses; it may have them at any moment if nothing says why. */
+export function whyNoAddresses(claim: Bag, { bound = [] }: PersistentNetwork, { planOf }: VmView): Given {
+  const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
+  const name = `IPAMClaim ${nameOf(claim)}`;
+  if (status === "False") return { why: `${name}: ${message}` };
+  const pool = plannedIps(plannedFor(claim)).length === 0 ? bound.find(planOf) : undefined;
+  if (pool !== undefined) {
+    const next = "allocate and render the VM, and apply its IPAMClaim";
+    return { why: `${name}: NodeIPPool ${pool} has authority Plan, so a plan gives its addresses: ${next}` };
+  }
+  const next = "let the controller serve IPAMClaims, or look at what gives this network its addresses";
+  return { why: `${name} has no addresses yet: ${next}`, after: patience };
+}
+
+export function whyNoIps({ title }: PersistentNetwork): string {
+  return `NetworkAttachmentDefinition ${title} takes no addresses: give its plugin "capabilities": {"ips": true} and "ipam": {"type": "static"}`;
+}

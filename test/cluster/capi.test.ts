@@ -93,6 +93,8 @@ describe("a provider of addresses for Cluster API, on a real API server", () => 
       await cluster().kubectl(["delete", pools.plural, "--all", "--wait=false"]);
       await until(async () => (await kube.list(pools)).length, 0, 60 * seconds);
     });
+    // The pools are gone, but the record holds their addresses back for a while.
+    await cluster().kubectl(["delete", "configmaps", "--all", "-n", "nodeippool"]);
   }, 120_000);
 
   it("an IPAddress has the claim's name and spec, no label of another manager, is owned by claim and pool, and is protected; the claim refers to it", async () => {

@@ -284,11 +284,9 @@ export class Allocator implements Finder {
     return object === undefined ? [] : [object, ...alike].map(objectKey);
   }
 
-  /** What is listed with others' stands for itself: a node has its slice of a network also where another network is full. */
+  /** All or nothing is for what one object asks for one owner: a full pool of one policy keeps no node from the addresses of another. */
   private shareOf(claim: string): string {
-    const source = this.sourceOf(claim) ?? "";
-    const { name, inCluster } = this.integrationOf(claim) ?? {};
-    const share = this.renderer.isShared(source) ? source : (inCluster?.shareOf?.(claim) ?? name);
+    const share = this.integrationOf(claim)?.inCluster?.shareOf?.(claim) ?? this.sourceOf(claim);
     return `${ownerOfKey(claim)} ${share}`;
   }
 

@@ -28,7 +28,7 @@ export interface Question {
   readonly isShown: (claim: Claim) => boolean;
   /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
   readonly refused: readonly Pending[];
-  /** Claims of one word are served together or not at all: those that one integration makes for an owner, or one object of many owners. */
+  /** Claims of one word are served together or not at all: those that one object asks for one owner. */
   readonly shareOf: (claim: string) => string;
   /** Lines that stay although nobody asks for them now: their policy cannot be read, or their pool retains them. */
   readonly isHeld: (line: Allocation) => boolean;

@@ -1,5 +1,5 @@
 import { nodeOwner } from "../core/index.ts";
-import type { Concern } from "../integrations/in-cluster.ts";
+import type { Concern, WatchedKind } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../integrations/object-key.ts";
 import { watchedNodes } from "../integrations/watched-nodes.ts";
@@ -31,9 +31,26 @@ export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
   const own = integrations.flatMap(({ inCluster }) =>
     inCluster === undefined
       ? []
-      : inCluster.kinds.map((kind): WorldKind => ({ ...kind, concerns: (object) => inCluster.concerns(object) })),
+      : inCluster.kinds.map(
+          (kind): WorldKind => ({
+            ...kind,
+            concerns: (object) => (isWatched(object, kind) ? inCluster.concerns(object) : noConcern),
+          }),
+        ),
   );
   return mergedKinds([...common, ...own]);
+}
+
+const noConcern: Concern = { owners: [], sources: [] };
+
+/**
+ * Whether an object is one of those that an integration watches, by its namespace and name: a watch that several share also shows the
+ * objects of the others. Labels do not count, because an object that has lost its label may still have an address.
+ */
+function isWatched({ metadata }: Bag, { where = {} }: WatchedKind): boolean {
+  const { name, namespace } = asBag(metadata) ?? {};
+  const isThere = where.namespace === undefined || where.namespace === namespace;
+  return isThere && (where.fields === undefined || where.fields === `metadata.name=${name}`);
 }
 
 /** Each kind once: what several keep of it is kept, and it concerns whom it does for any. */

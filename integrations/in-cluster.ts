@@ -113,7 +113,7 @@ export interface InCluster {
   concerns(object: Bag): Concern;
   /** The key of the object that asked for a claim of its own. */
   sourceOf(claim: string): string;
-  /** Of the claims of one owner, those with one word are served together or not at all; absent where all are. */
+  /** Of the claims of one owner, those with one word are served together or not at all; absent where those of one source are. */
   shareOf?(claim: string): string;
   /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
   objectOf?(claim: string): string;

@@ -4,7 +4,9 @@ import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { simWithMaps } from "../../support/sim-maps.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { attachment } from "../../support/whereabouts-objects.ts";
+import { workload } from "../../support/workload-objects.ts";
 
 // What is wrong with one object is said on it, and all others are served as if it were not there.
 
@@ -98,5 +100,38 @@ describe("a pool that cannot be used beside another one", () => {
     await sim.pass(30_000);
     expect(available("bad")?.message).toMatch(/Addresses of pool good in 10\.0\.0\.0\/16.*are on record.*same cidr/);
     expect(sim.lines().filter((line) => line.includes("/c/"))).toHaveLength(2);
+  });
+});
+
+describe("a full pool", () => {
+  it("of one policy keeps no joining node from the addresses of another policy", async () => {
+    const full = pool("full", "10.5.0.0/24", { end: "10.5.0.1" });
+    const { sim, available } = await besideGood(full, policy("c", "full", "eth3"));
+    expect(sim.lines()).toEqual([served[0], served[1], "10.5.0.1 Node/n1/c/address", ...served.slice(2)]);
+    expect(available("full")?.reason).toBe("ExhaustedIPPool");
+    const { conditions } = asBag(sim.object("NodeNetworkConfigurationPolicy", "c")?.status) ?? {};
+    expect(conditionOf(conditions, "Degraded")?.message).toMatch(/pool full is exhausted/);
+  });
+
+  it("of a policy that asks two pools leaves the other pool of it as it is, too", async () => {
+    const two = policy("c", "full", "eth3");
+    const capture = { address: "ippool.full.allocate", more: "ippool.wide.allocate" };
+    const both = { ...two, spec: { ...asBag(two.spec), capture } };
+    const pools = [pool("full", "10.5.0.0/24", { end: "10.5.0.1" }), pool("wide", "10.6.0.0/24")];
+    const { sim } = await besideGood(...pools, both);
+    const given = ["10.5.0.1 Node/n1/c/address", "10.6.0.1 Node/n1/c/more"];
+    expect(sim.lines()).toEqual([served[0], served[1], ...given, ...served.slice(2)]);
+  });
+});
+
+describe("with hosts and workloads served by one controller", () => {
+  it("the ConfigMaps of workloads are made, and concern no host", async () => {
+    const { sim } = simWithMaps(integrationsInCluster({ metal3: "default", workloadAddresses: true }));
+    sim.create(pool("lan", "10.0.0.0/24"));
+    sim.create(macvlanNetwork("red", "lan"));
+    sim.create(workload("StatefulSet", "web", { replicas: 2 }));
+    await sim.pass(5_000);
+    const maps = sim.all("ConfigMap").map(({ data }) => Object.keys(asBag(data) ?? {}));
+    expect(maps).toEqual([["web-0", "web-1"]]);
   });
 });

@@ -1,0 +1,186 @@
+import type { KubeObject, Objects, Resource } from "../../kube/index.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { createNode, setReady } from "./cluster-nodes.ts";
+import { policy, pool } from "./controller-objects.ts";
+import { claim, showing } from "./ipam-claims.ts";
+import { VirtController } from "./virt-controller.ts";
+import { macvlanNetwork, vm } from "./vm-objects.ts";
+import { attachment } from "./whereabouts-objects.ts";
+import { ipsOf, singlePod, workload } from "./workload-objects.ts";
+
+type Any = KubeObject & Bag;
+
+/** What the controller serves with every flag. */
+export const everyFlag = {
+  clusterApi: "v1beta2",
+  metal3: "metal3",
+  nodeSlices: "kube-system",
+  ipamClaims: true,
+  vmClaims: true,
+  vmAddresses: true,
+  workloadAddresses: true,
+} as const;
+
+export type Flag = keyof typeof everyFlag;
+export type Flags = { readonly [F in Flag]?: (typeof everyFlag)[F] };
+
+/** Each kind of object by which the API server names it. */
+const resources = {
+  NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
+  NodeNetworkConfigurationPolicy: { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" },
+  NetworkAttachmentDefinition: { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" },
+  IPAddressClaim: { apiVersion: "ipam.cluster.x-k8s.io/v1beta2", plural: "ipaddressclaims" },
+  IPAddress: { apiVersion: "ipam.cluster.x-k8s.io/v1beta2", plural: "ipaddresses" },
+  ConfigMap: { apiVersion: "v1", plural: "configmaps" },
+  Secret: { apiVersion: "v1", plural: "secrets" },
+  Pod: { apiVersion: "v1", plural: "pods" },
+  StatefulSet: { apiVersion: "apps/v1", plural: "statefulsets" },
+  Deployment: { apiVersion: "apps/v1", plural: "deployments" },
+  NodeSlicePool: { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "nodeslicepools" },
+  IPAMClaim: { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" },
+  VirtualMachine: { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" },
+} as const satisfies Record<string, Resource>;
+
+/** All systems on one server. Each call of `ask` makes one more owner of each system that is switched on. */
+export class EverySystem {
+  private readonly kube: Objects;
+  private readonly virt: VirtController;
+  private number = 0;
+
+  constructor(kube: Objects) {
+    this.kube = kube;
+    this.virt = new VirtController(kube);
+  }
+
+  /** A node, pools, networks, and the policy and hosts that later owners come to. */
+  async begin(): Promise<void> {
+    await createNode(this.kube, "n1", { role: "worker" });
+    await setReady(this.kube, "n1", true);
+    for (const [i, name] of ["nodes", "machines", "lan"].entries()) await this.create(pool(name, i + 1, 200));
+    await this.create(macvlanNetwork("red", "lan"));
+    await this.create({
+      ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "nodeippool-infra", namespace: "metal3" } },
+      data: { "infra.yaml": infra([]) },
+    });
+  }
+
+  /** Makes owners for these flags. Returns what is to be true of each in the end: what has an address, and that it has one. */
+  async ask(flags: Flags): Promise<Record<string, () => Promise<boolean>>> {
+    const i = ++this.number;
+    const asked: Record<string, () => Promise<boolean>> = { [`policy a${i}`]: await this.askNode(i) };
+    if (flags.clusterApi) asked[`IPAddressClaim m${i}`] = await this.askMachine(i);
+    if (flags.metal3) asked[`host h${i}`] = await this.askHost(i);
+    if (flags.nodeSlices) asked[`network s${i}`] = await this.askSlice(i);
+    if (flags.ipamClaims) asked[`IPAMClaim c${i}.red`] = await this.askClaim(i);
+    if (flags.vmClaims) asked[`VM v${i}`] = await this.askVm(i);
+    if (flags.vmAddresses) asked[`pod of VM p${i}`] = await this.askLauncher(i, flags);
+    if (flags.workloadAddresses) {
+      asked[`StatefulSet w${i}`] = await this.askWorkload(i, "StatefulSet");
+      asked[`Deployment d${i}`] = await this.askWorkload(i, "Deployment");
+      asked[`pod x${i}`] = await this.askPod(i);
+    }
+    return asked;
+  }
+
+  private async askNode(i: number) {
+    await this.create(policy(`a${i}`, "nodes", `eth${i}`));
+    return () => this.isThere("NodeNetworkConfigurationPolicy", `a${i}--n1`);
+  }
+
+  private async askMachine(i: number) {
+    const spec = { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "machines" } };
+    const metadata = { name: `m${i}`, namespace: "default" };
+    await this.create({ apiVersion: resources.IPAddressClaim.apiVersion, kind: "IPAddressClaim", metadata, spec });
+    return () => this.isThere("IPAddress", `m${i}`, "default");
+  }
+
+  private async askHost(i: number) {
+    const hosts = Array.from({ length: i }, (_, k) => `h${k + 1}`);
+    const body = { data: { "infra.yaml": infra(hosts) } };
+    await this.kube.patch(resources.ConfigMap, "nodeippool-infra", "metal3", body, { type: "merge" });
+    return () => this.isThere("Secret", `pool-h${i}`, "metal3");
+  }
+
+  private async askSlice(i: number) {
+    await this.create(attachment(`s${i}`, { range: `10.${100 + i}.0.0/24`, node_slice_size: "/26" }));
+    return async () => {
+      const found = await this.get("NodeSlicePool", `s${i}`, "kube-system");
+      return asList(asBag(found?.status)?.allocations).some((one) => asBag(one)?.nodeName === "n1");
+    };
+  }
+
+  private async askClaim(i: number) {
+    await this.create(claim(`c${i}.red`));
+    return async () => asList(asBag((await this.get("IPAMClaim", `c${i}.red`))?.status)?.ips).length > 0;
+  }
+
+  private async askVm(i: number) {
+    await this.create(vm(`v${i}`, { red: "red" }));
+    return () => this.isThere("IPAMClaim", `v${i}.red`, "default");
+  }
+
+  /** Whatever is not switched on somebody else does: makes its claim, gives that its address. */
+  private async askLauncher(i: number, flags: Flags) {
+    await this.create(vm(`p${i}`, { red: "red" }));
+    const name = `p${i}.red`;
+    const { apiVersion, kind, metadata } = (await this.get("VirtualMachine", `p${i}`)) as Any & { apiVersion: string };
+    const owner = { apiVersion, kind, name: metadata.name, uid: (metadata as { uid?: string }).uid };
+    if (!flags.vmClaims) await this.create(claim(name, { ownerReferences: [owner] }));
+    if (!flags.ipamClaims) await this.give(name, i);
+    const pod = await this.virt.start(`p${i}`);
+    return async () => ipsOf((await this.get("Pod", pod)) ?? { metadata: {} }).length > 0;
+  }
+
+  private async give(name: string, i: number): Promise<void> {
+    while (!(await this.isThere("IPAMClaim", name, "default"))) await new Promise((done) => setTimeout(done, 50));
+    const conditions = [condition("IPsAllocated", "SuccessfulAllocation")];
+    const body = { status: { ...showing(name, `10.0.3.${200 + i}/24`).status, conditions } };
+    await this.kube.patch(resources.IPAMClaim, name, "default", body, { type: "merge", subresource: "status" });
+  }
+
+  /** Nothing makes its pods here: its ConfigMap says what they will have. */
+  private async askWorkload(i: number, kind: "StatefulSet" | "Deployment") {
+    const name = `${kind === "StatefulSet" ? "w" : "d"}${i}`;
+    await this.create(workload(kind, name, { replicas: 1 }));
+    return async () => {
+      const all = await this.kube.list<Any>(resources.ConfigMap, { namespace: "default" });
+      return all.some(({ metadata }) => Object.values(metadata.labels ?? {}).includes(name));
+    };
+  }
+
+  private async askPod(i: number) {
+    await this.create(singlePod(`x${i}`));
+    return async () => ipsOf((await this.get("Pod", `x${i}`)) ?? { metadata: {} }).length > 0;
+  }
+
+  private create(object: Bag): Promise<unknown> {
+    return this.kube.create(resources[object.kind as keyof typeof resources], object as never);
+  }
+
+  private get(kind: keyof typeof resources, name: string, namespace?: string): Promise<Any | undefined> {
+    return this.kube.get<Any>(resources[kind], name, namespace ?? "default");
+  }
+
+  private async isThere(kind: keyof typeof resources, name: string, namespace?: string): Promise<boolean> {
+    return (await this.kube.get(resources[kind], name, namespace)) !== undefined;
+  }
+}
+
+function condition(type: string, reason: string): Bag {
+  return { type, status: "True", reason, message: "", lastTransitionTime: "2026-01-01T00:00:00Z" };
+}
+
+/** A configuration with one network, and these hosts. */
+function infra(hosts: readonly string[]): string {
+  const macs = hosts.map((name, i) => `      ${name}: {em0: "02:00:00:00:00:${(i + 16).toString(16)}"}`);
+  return `infra:
+  networks:
+    hosts: {netmask: 24, addressRange: {start: 10.0.8.10, end: 10.0.8.250}, gateway: 10.0.8.1}
+nodepools:
+  pool:
+    replicas: ${hosts.length}
+    hostSelector: {rack: "1"}
+    networkConfig: [{type: interface, name: em0, addresses: [{ip_netmask: "{{ ip['hosts'] }}"}]}]
+    macMapping:${hosts.length === 0 ? " {}" : `\n${macs.join("\n")}`}
+`;
+}

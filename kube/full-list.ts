@@ -28,8 +28,14 @@ export function keyOf({ metadata: { namespace, name } }: KubeObject): string {
 }
 
 /**
- * Lists as a stream, which costs both sides least: no object is kept whole. A server that has no streaming lists answers
- * 400 or 422, and gives pages.
+ * Lists as a stream, which costs both sides least: no object is kept whole. In pages, if the stream
+ *
+ *  - is refused with 400 or 422: the server has no streaming lists;
+ *  - is refused with 504: the server's cache does not get as far as the stream has to (`Too large resource version`);
+ *  - is cut, or brings no more objects for `idle` milliseconds and does not end: some proxies, and servers without progress
+ *    notifications, never send the bookmark that ends it.
+ *
+ * A stream may fail in this way each time, and pages cost more but come to an end.
  */
 export async function fullList<T>(
   source: StreamSource,
@@ -39,9 +45,15 @@ export async function fullList<T>(
   try {
     return await streamed(source, selection, reading);
   } catch (error) {
-    if (!(error instanceof Refusal && [400, 422].includes(error.status))) throw error;
+    if (reading.signal.aborted || !isOfStreams(error)) throw error;
     return paged(source, selection, reading);
   }
+}
+
+/** Whether pages may come where a stream failed. A server that was not reached gives neither. */
+function isOfStreams(error: unknown): boolean {
+  if (error instanceof Unanswered) return error.isSent;
+  return error instanceof Refusal && [400, 422, 504].includes(error.status);
 }
 
 async function streamed<T>(source: StreamSource, selection: Selection<T>, reading: Reading): Promise<FullList<T>> {
@@ -54,10 +66,16 @@ async function streamed<T>(source: StreamSource, selection: Selection<T>, readin
   });
   const path = `${pathOf(selection.resource, selection.namespace)}?${query}`;
   const all = new Map<string, T>();
+  const { clock, idle } = reading;
+  let grown = { size: 0, at: clock.now() };
   for await (const { type, object } of watchEvents(source, path, reading)) {
     if (type === "ADDED" || type === "MODIFIED") all.set(keyOf(object), selection.project(object));
     else if (type === "DELETED") all.delete(keyOf(object));
     else if (object.metadata.annotations?.[END] === "true") return { all, version: object.metadata.resourceVersion };
+    // Objects that are there change meanwhile, so that the stream is never silent.
+    if (all.size > grown.size) grown = { size: all.size, at: clock.now() };
+    else if (clock.now() - grown.at > idle)
+      throw new Unanswered(true, new Error(`the list did not end, and brought nothing new for ${idle / 1000} seconds`));
   }
   throw new Unanswered(true, new Error("the list ended before its end"));
 }

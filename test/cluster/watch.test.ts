@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { randomUUID } from "node:crypto";
 import { join } from "node:path";
+import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { expect, it, onTestFinished, vi } from "vitest";
 import { type Clock, realClock } from "../../kube/clock.ts";
@@ -9,7 +10,7 @@ import type { Resource } from "../../kube/resource.ts";
 import { transport } from "../../kube/transport.ts";
 import { watch } from "../../kube/watch.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
+import { type Fault, type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
 import { recorder } from "../support/watch-server.ts";
 
 interface ConfigMap extends KubeObject {
@@ -205,4 +206,31 @@ it.each([
   await late.until("listing", `replace ${namespace}/kept=2 ${namespace}/new=1`, "synced");
   const asked = proxy.requests.filter((request) => request.includes(`/${namespace}/`) && request.includes("limit=500"));
   expect(asked).toHaveLength(flags.length);
+});
+
+it.each<[string, Fault]>([
+  ["never end", { swallow: "BOOKMARK" }],
+  ["freeze", { freeze: 0 }],
+  ["end in 504", { status: 504, reason: "Timeout" }],
+])("through a proxy whose streamed lists %s, lists in pages, and sees every change", async (_, fault) => {
+  const namespace = await freshNamespace();
+  const there = await kube().create(configMaps, configMap(namespace, "there", "1"));
+  const planted = proxy.plant({ path: /sendInitialEvents=true/ }, fault);
+  onTestFinished(() => planted.stop());
+  const { until, log } = watched(namespace, { clock: hurried });
+  // What is there changes all the time, so that a stream is never silent.
+  const stop = new AbortController();
+  onTestFinished(() => stop.abort());
+  const changing = (async () => {
+    for (let n = 2; !stop.signal.aborted && log.length < 3; n++) {
+      await kube().patch(configMaps, there.metadata.name, namespace, { data: { n: `${n}` } }, { type: "merge" });
+      await sleep(100);
+    }
+  })();
+  await vi.waitFor(() => expect(log).toContain("synced"), { timeout: 10_000 });
+  await changing;
+  expect(planted.count).toBe(1);
+  expect(log.filter((line) => line.startsWith("failing"))).toEqual([]);
+  await kube().create(configMaps, configMap(namespace, "late", "1"));
+  await until(`set ${namespace}/late=1`);
 });

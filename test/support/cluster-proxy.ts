@@ -4,6 +4,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import https from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { buffer } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { Cluster } from "./cluster.ts";
@@ -21,7 +22,9 @@ export type Fault =
   /** The server never gets it; this is the answer. */
   | { readonly status: number; readonly reason?: string; readonly retryAfter?: number; readonly body?: string }
   /** The reply begins, and after so many milliseconds nothing more of it comes, while the connection stays. */
-  | { readonly freeze: number };
+  | { readonly freeze: number }
+  /** Of the reply of a watch, lines with this word never come. */
+  | { readonly swallow: string };
 
 export interface Which {
   /** An HTTP method, or WATCH, which GET does not include. */
@@ -149,8 +152,14 @@ async function serve(
   response.writeHead(reply.statusCode as number, reply.headers);
   response.flushHeaders();
   reply.on("error", () => response.destroy());
+  if (fault && "swallow" in fault) return swallow(reply, response, fault.swallow);
   if (!fault || !("freeze" in fault) || fault.freeze > 0) reply.pipe(response);
   if (fault && "freeze" in fault) setTimeout(() => reply.unpipe(response), fault.freeze);
+}
+
+async function swallow(reply: IncomingMessage, response: ServerResponse, word: string): Promise<void> {
+  for await (const line of createInterface(reply)) if (!line.includes(word)) response.write(`${line}\n`);
+  response.end();
 }
 
 function refuse(fault: Extract<Fault, { status: number }>, response: ServerResponse): void {

@@ -25,12 +25,22 @@ const supervise = `
   wait $server
   kill $guard`;
 
-/** Runs a server whose output goes to the file `log`. */
-export async function startDaemon(file: string, args: readonly string[], log: string): Promise<Daemon> {
-  const shell = spawn("sh", ["-c", supervise, "sh", log, file, ...args], {
-    detached: true,
-    stdio: ["pipe", "pipe", "ignore"],
-  });
+/** Where a server runs, unless as everything else here. */
+export interface DaemonOptions {
+  /** A command that runs the one after it in namespaces, such as nsenter with its arguments. */
+  readonly within?: readonly string[];
+  readonly env?: NodeJS.ProcessEnv;
+}
+
+/** Runs a server whose output goes to the file `log`. Its `pid` is that in the namespace where it runs. */
+export async function startDaemon(
+  file: string,
+  args: readonly string[],
+  log: string,
+  { within = [], env }: DaemonOptions = {},
+): Promise<Daemon> {
+  const [program = "", ...words] = [...within, "sh", "-c", supervise, "sh", log, file, ...args];
+  const shell = spawn(program, words, { detached: true, stdio: ["pipe", "pipe", "ignore"], ...(env && { env }) });
   const ended = once(shell, "exit");
   const [pid] = await once(shell.stdout, "data");
   return {

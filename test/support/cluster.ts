@@ -51,6 +51,8 @@ export interface Cluster {
 export interface ClusterOptions {
   /** Whether etcd waits for the disk; off by default. */
   readonly fsync?: boolean;
+  /** More flags of the API server. */
+  readonly flags?: readonly string[];
 }
 
 const START_TIMEOUT = 180_000;
@@ -106,7 +108,7 @@ async function start(options: ClusterOptions, tools: Record<string, string>): Pr
     const startEtcd = (data: string) => run("etcd", etcdFlags(data, etcd, options.fsync === true), `${etcd}/health`);
     const kill = async (name: string) => running.get(name)?.stop();
     await startEtcd(join(folder, "etcd"));
-    await startApiServer();
+    await startApiServer(options.flags);
     // Somebody else's server may have answered on a port that ours could not have.
     for (const [name, daemon] of running)
       if (!daemon.isRunning()) throw new Error(`${name} ended:\n${tail(logOf(name))}`);

@@ -84,7 +84,7 @@ function namespaces(hostname: string): Promise<Held> {
 }
 
 /** With multicast snooping a bridge can lose the first neighbour discovery. */
-function bridgeCommands(nic: string): string[] {
+export function bridgeCommands(nic: string): string[] {
   return [`link add ${nic} type bridge mcast_snooping 0`, `link set ${nic} up`];
 }
 
@@ -145,7 +145,8 @@ async function enter(pid: number, argv: readonly string[], input: string | Buffe
   return (await running).stdout;
 }
 
-async function ip(pid: number, lines: readonly string[]): Promise<void> {
+/** Runs lines of `ip -batch` in the network namespace of a process. */
+export async function ip(pid: number, lines: readonly string[]): Promise<void> {
   await enter(pid, [command("ip"), "-batch", "-"], lines.join("\n"));
 }
 

@@ -1,55 +1,76 @@
 import { execFile, spawn } from "node:child_process";
 import { once } from "node:events";
-import { existsSync } from "node:fs";
+import { existsSync, mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
-import { addresses, createLab, type LabNode, ping } from "../support/lab.ts";
+import { addresses, type LabNode, ping } from "../support/lab.ts";
+import { createManagedNodes } from "../support/managed-nodes.ts";
 import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
 
-test("npm run lab: three nodes reach each other by the addresses of the example, until it ends", {
+const isLab = async () => (await createManagedNodes(mkdtempSync(join(tmpdir(), "trial-")))).close();
+
+test("npm run lab: what it prints gives three nodes the addresses of the example, and Ctrl-C removes everything", {
   timeout: BUILD_TIMEOUT,
 }, async (context) => {
-  // Where no lab can be, this skips the test.
-  await (await orSkip(context, createLab(["trial"]))).close();
-  const lab = spawn(process.execPath, ["scripts/lab.ts"], { cwd: root, stdio: ["ignore", "pipe", "inherit"] });
-  const ended = once(lab, "exit");
-  onTestFinished(async () => {
-    lab.kill("SIGINT");
-    await ended;
-  });
-  const printed = await untilSaid(lab.stdout, "Ctrl-C");
+  await orSkip(context, isLab());
+  const lab = npmRunLab();
+  const printed = await untilPrinted(lab.child.stdout, "Ctrl-C");
+  const lines = [...printed.matchAll(/^ {2}(export .*|kubectl (?:apply|wait|get) .*)$/gm)].map(([, line]) => line);
+  const { stdout: shown } = await promisify(execFile)("bash", ["-c", lines.join(" && ")], { cwd: root });
+  expect(shown).toMatch(/static-ip condition met\n/);
+  expect(shown).toMatch(/^nodeippool.nmstate.io\/traffic-1 +10\.10\.10\.0\/24 +3 /m);
+
   const nodes = [...printed.matchAll(/--target (\d+) --net .* # (\S+)$/gm)].map(
     ([, pid, name], i): LabNode => ({ name: `${name}`, number: i + 1, pid: Number(pid) }),
   );
   expect(nodes.map(({ name }) => name)).toEqual(["node01", "node02", "node03"]);
-  for (const node of nodes)
-    for (const [nic, network] of [
-      ["eth1", "10.10.10"],
-      ["eth2", "10.10.11"],
-    ] as const) {
-      expect(await addresses(node, nic)).toEqual([`${network}.${node.number}/24`]);
-      for (const { number } of nodes) expect(await ping(node, `${network}.${number}`)).toBe(true);
-    }
-  const [, exports = ""] = /^ {2}export (KUBECONFIG=\S+ PATH=\S+)$/m.exec(printed) ?? [];
-  const script = `export ${exports}; kubectl get nodeippools -o name; kubectl wait nncp/static-ip --for condition=Available`;
-  expect(await runShell(script)).toContain("nodeippool.nmstate.io/traffic-1\n");
-  lab.kill("SIGINT");
-  expect(await ended).toEqual([0, null]);
-  for (const { pid } of nodes) expect(existsSync(`/proc/${pid}/ns/net`)).toBe(false);
-  expect(existsSync(`${/KUBECONFIG=(\S+)\//.exec(printed)?.[1]}`)).toBe(false);
+  const networks = { eth1: "10.10.10", eth2: "10.10.11" };
+  for (const [nic, network] of Object.entries(networks)) {
+    const found = await Promise.all(nodes.map((node) => addresses(node, nic)));
+    expect(found.flat().sort()).toEqual([1, 2, 3].map((host) => `${network}.${host}/24`));
+    for (const node of nodes) expect(await ping(node, `${network}.${(node.number % 3) + 1}`)).toBe(true);
+  }
+  lab.child.kill("SIGINT");
+  expect(await lab.ended).toEqual([0, null]);
+  for (const { pid } of nodes) expect(existsSync(`/proc/${pid}`)).toBe(false);
+  const [, folders = ""] = /^Logs are in (.*)\. Ctrl-C/m.exec(printed) ?? [];
+  expect(folders.split(" and ").map((folder) => existsSync(folder))).toEqual([false, false]);
 });
 
-async function untilSaid(stream: Readable, word: string): Promise<string> {
-  let said = "";
-  for await (const chunk of stream) {
-    said += chunk;
-    if (said.includes(word)) return said;
-  }
-  throw new Error(`it ended, and said:\n${said}`);
+test("npm run lab -- COMMAND runs it in a lab of its own, and ends with its status", {
+  timeout: BUILD_TIMEOUT,
+}, async (context) => {
+  await orSkip(context, isLab());
+  const ready = "kubectl wait node --all --for condition=Ready >&2 && kubectl get nns -o name | sort";
+  const { child, ended } = npmRunLab("sh", "-c", `${ready}; exit 7`);
+  const names = ["node01", "node02", "node03"].map((name) => `nodenetworkstate.nmstate.io/${name}\n`);
+  expect(await text(child.stdout)).toBe(names.join(""));
+  expect(await ended).toEqual([7, null]);
+});
+
+function npmRunLab(...command: string[]) {
+  const child = spawn(process.execPath, ["scripts/lab.ts", ...command], {
+    cwd: root,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const ended = once(child, "exit");
+  onTestFinished(async () => {
+    child.kill("SIGINT");
+    await ended;
+  });
+  return { child, ended };
 }
 
-async function runShell(script: string): Promise<string> {
-  return (await promisify(execFile)("sh", ["-c", script])).stdout;
+async function untilPrinted(stream: Readable, word: string): Promise<string> {
+  let printed = "";
+  for await (const chunk of stream) {
+    printed += chunk;
+    if (printed.includes(word)) return printed;
+  }
+  throw new Error(`it ended, and printed:\n${printed}`);
 }

@@ -1,8 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { stringify } from "yaml";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { applyState, type LabNode, show } from "./lab.ts";
-import { runPolicy } from "./nmstatectl.ts";
 
 /** What a handler works on. */
 export interface Machine {
@@ -11,15 +8,6 @@ export interface Machine {
   /** A policy's desired state without its captures. */
   resolve(capture: Record<string, string>, desiredState: unknown): Promise<unknown>;
   apply(state: unknown): Promise<void>;
-}
-
-/** A machine with real NICs, on which the real nmstatectl works. */
-export function labMachine(node: LabNode): Machine {
-  return {
-    show: async () => ({ ...(await show(node)) }),
-    resolve: async (capture, desiredState) => runPolicy(capture, desiredState, await show(node)),
-    apply: (state) => applyState(node, stringify(state)),
-  };
 }
 
 /** Nothing but the addresses of NICs. A section without a list leaves what is there, as with nmstate. */

@@ -10,11 +10,11 @@ export interface Held {
 
 /**
  * Runs the shell script under `command` and, once it has succeeded, keeps its process until `release`. The process waits
- * for the end of its input, so it also ends with this process, however this one ends.
+ * for the end of its input, so it also ends with this process, however this one ends. Ctrl-C does not reach it.
  */
 export async function hold(command: string, args: readonly string[], script: string): Promise<Held> {
   const waiting = `${script}\necho ready\nexec cat`;
-  const child = spawn(command, [...args, "sh", "-ec", waiting], { stdio: "pipe" });
+  const child = spawn(command, [...args, "sh", "-ec", waiting], { stdio: "pipe", detached: true });
   const ended = once(child, "close");
   const errors = text(child.stderr);
   const ready = await Promise.race([once(child.stdout, "data"), ended.then(() => undefined)]);

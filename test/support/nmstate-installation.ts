@@ -67,9 +67,7 @@ export async function handlerKubeconfig(cluster: Cluster, server: string): Promi
   return JSON.stringify({
     apiVersion: "v1",
     kind: "Config",
-    clusters: [
-      { name: "lab", cluster: { server, "tls-server-name": "localhost", "certificate-authority-data": ca } },
-    ],
+    clusters: [{ name: "lab", cluster: { server, "tls-server-name": "localhost", "certificate-authority-data": ca } }],
     users: [{ name: "handler", user: { token: token.trim() } }],
     contexts: [{ name: "lab", context: { cluster: "lab", user: "handler" } }],
     "current-context": "lab",

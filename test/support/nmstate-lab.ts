@@ -1,8 +1,8 @@
 import { mkdirSync, mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { auditFlags } from "./cluster-audit.ts";
 import { type Cluster, startCluster } from "./cluster.ts";
+import { auditFlags } from "./cluster-audit.ts";
 import { type Daemon, removeAtEnd } from "./cluster-daemon.ts";
 import { installAll } from "./cluster-kinds.ts";
 import { addNodes } from "./cluster-nodes.ts";

@@ -5,6 +5,7 @@ const slowest = [
   "pulumi/kubernetes",
   "pulumi/inputs",
   "pulumi/life",
+  "e2e/nmstate-handlers",
   "e2e/pages",
   "cluster/controller-proxy",
   "e2e/package",

@@ -2,6 +2,7 @@
 
 import { generatedCrds } from "../support/generated-crds.ts";
 import { goModule } from "../support/go-module.ts";
+import { networkManagerFolder } from "../support/network-manager.ts";
 import { pulumiFolder } from "../support/pulumi-tools.ts";
 import { cloudInitFolder, pythonFolder } from "../support/python-tools.ts";
 import { tool } from "../support/tools.ts";
@@ -13,6 +14,7 @@ for (const name of [...crates.keys(), ...goCommands.keys()]) console.log(await t
 for (const { tools, versions } of goPins)
   if (tools.length === 0) for (const path of versions.keys()) console.log(await goModule(path));
 for (const project of ["metal3", "kubevirt"] as const) console.log(await generatedCrds(project));
+if (process.getuid?.() === 0) console.log(await networkManagerFolder());
 console.log(await pulumiFolder());
 console.log(await pythonFolder());
 console.log(await cloudInitFolder());

@@ -5,6 +5,7 @@ import {
   emptySnapshot,
   formatOwner,
   IpamError,
+  identityOf,
   isNoop,
   ownerOfKey,
   type Pending,
@@ -17,7 +18,7 @@ import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
-import { changedBy, decide, type Question } from "./decide.ts";
+import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
@@ -25,6 +26,8 @@ import type { Occupied } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
+import { type RecordChange, recordChange } from "./record-change.ts";
+import { RecordLoss } from "./record-loss.ts";
 import { inParallel } from "./refresh.ts";
 import { type Look, Renderer } from "./renderer.ts";
 import type { SourceOf } from "./reset.ts";
@@ -44,8 +47,7 @@ export interface Looked {
   /** What defines the pools in which something changed, and the claims, or that get nothing. */
   readonly pools: ReadonlySet<string>;
   readonly claims: readonly string[];
-  readonly given: readonly Allocation[];
-  readonly freed: readonly Allocation[];
+  readonly change: RecordChange;
   /** When the record was read. */
   readonly asOf: number;
   /** Owners to look at later, and in how many milliseconds: their addresses may be free by then, or they are seen. */
@@ -70,6 +72,7 @@ export class Allocator implements Finder {
   readonly resets: Resets;
   readonly renderer: Renderer;
   readonly proof: Proof;
+  private readonly loss: RecordLoss;
 
   constructor(ground: Ground, world: World) {
     this.ground = ground;
@@ -79,6 +82,7 @@ export class Allocator implements Finder {
     this.shown = new Shown(machinesIn(world, ground.integrations));
     this.resets = new Resets(world, sourceOf);
     this.renderer = new Renderer(world, ground.integrations, sourceOf);
+    this.loss = new RecordLoss(ground, world);
     this.proof = new Proof(ground, world, this.record.hold, this.resets, sourceOf);
   }
 
@@ -100,6 +104,7 @@ export class Allocator implements Finder {
   private sceneBy(snapshot: Snapshot): Scene {
     if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.ground.integrations, snapshot);
     this.pools = this.seen.pools;
+    this.loss.check(snapshot);
     return this.seen;
   }
 
@@ -146,6 +151,8 @@ export class Allocator implements Finder {
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
+    const shown = new Set(question.claims.filter(question.isShown).map(placeOfClaim));
+    const isAdopted = (line: Allocation) => shown.has(identityOf(line));
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const changed = [...changedBy(plan), ...pending, ...this.pendingNow(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
@@ -157,8 +164,7 @@ export class Allocator implements Finder {
       rendered,
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
-      given: plan.assign,
-      freed: plan.release.filter(({ to }) => to === "free").map(({ allocation }) => allocation),
+      change: recordChange(plan, isAdopted),
       asOf,
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
@@ -250,12 +256,6 @@ export class Allocator implements Finder {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
     return this.proof.proven(lines, await this.scene(), true).length > 0;
-  }
-
-  /** What does not fit what is on record: pools, and objects that ask. It may, once there is less of that. */
-  misfits({ pools, rejected }: Scene): string {
-    const unsound = [...pools.values()].filter(({ problem }) => problem !== undefined).map(({ name }) => name);
-    return [...rejected, ...unsound].sort(byCodeUnit).join(" ");
   }
 
   /** Is anything on record that was given for a source? */

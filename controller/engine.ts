@@ -10,10 +10,11 @@ import { goesWithOwner, poolObjects } from "./asking.ts";
 import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf, poolKind } from "./kinds.ts";
+import { retryLevel } from "./log.ts";
 import { Quarantine } from "./quarantine.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
-import { usesIn } from "./scene.ts";
+import { unusableIn, usesIn } from "./scene.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, type WantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
@@ -74,7 +75,8 @@ export class Engine {
       isLast: (key) => key.startsWith("report "),
       clock,
       random,
-      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),
+      failed: (key, error, pause) =>
+        log({ level: retryLevel(error, pause), message: "will try again", key, error, pause }),
       ran: (key, ms, error) => observer?.ran(key, ms, error),
     });
     this.observer = observer;
@@ -251,8 +253,9 @@ export class Engine {
 
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
-    const { owners, kept, rendered, pools, claims, given, freed, asOf, later } = await this.allocator.look(asked);
-    this.observer?.recorded(given, freed);
+    const { owners, kept, rendered, pools, claims, change, asOf, later } = await this.allocator.look(asked);
+    this.observer?.recorded(change);
+    const hasFreed = change.released.length > 0;
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);
@@ -265,8 +268,8 @@ export class Engine {
       if (keys.size === 0) this.wanted.forget(owner);
     }
     // Who waits for room is served as soon as there is some.
-    if (freed.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    await this.seeMisfits(freed.length > 0);
+    if (hasFreed) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    await this.seeMisfits(hasFreed);
     this.takeChanged(new Set(claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
@@ -278,7 +281,7 @@ export class Engine {
 
   /** What did not fit the record may fit what is left of it. In a round all are looked at anyway. */
   private async seeMisfits(hasFreed: boolean): Promise<void> {
-    const misfits = this.allocator.misfits(await this.allocator.scene());
+    const misfits = unusableIn(await this.allocator.scene());
     if (misfits !== this.misfits && (hasFreed || !this.isRound)) this.lookAgain();
     this.misfits = misfits;
   }

@@ -1,7 +1,7 @@
-import type { Allocation } from "../core/index.ts";
 import type { KubeObject } from "../kube/index.ts";
 import { eventOfProblem, eventsOf, eventWrite, type Finder, type Said, type Written } from "./events.ts";
 import { type Ground, timeOf } from "./ground.ts";
+import type { RecordChange } from "./record-change.ts";
 import type { Seen } from "./seen.ts";
 
 /** What happens within so many milliseconds is said at once. */
@@ -22,8 +22,7 @@ export class EventWriter {
   private readonly find: (key: string) => Seen | undefined;
   private readonly finder: Finder;
   private readonly signal: AbortSignal;
-  private given: Allocation[] = [];
-  private freed: Allocation[] = [];
+  private changes: RecordChange[] = [];
   /** Problems by object and reason: the last word counts. */
   private readonly problems = new Map<string, Said>();
   private readonly written = new Map<string, Written & { readonly name: string; readonly count: number }>();
@@ -39,10 +38,9 @@ export class EventWriter {
     this.signal = signal;
   }
 
-  recorded(given: readonly Allocation[], freed: readonly Allocation[]): void {
-    if (given.length + freed.length === 0) return;
-    this.given.push(...given);
-    this.freed.push(...freed);
+  recorded(change: RecordChange): void {
+    if (Object.values(change).every((lines) => lines.length === 0)) return;
+    this.changes.push(change);
     this.begin();
   }
 
@@ -59,7 +57,7 @@ export class EventWriter {
 
   private async writeAll(): Promise<void> {
     try {
-      while (this.given.length + this.freed.length + this.problems.size > 0) {
+      while (this.changes.length + this.problems.size > 0) {
         await this.ground.clock.sleep(settle, this.signal);
         for (const said of this.take()) if (!this.signal.aborted) await this.write(said);
       }
@@ -70,10 +68,25 @@ export class EventWriter {
 
   /** What is to be said now. */
   private take(): Said[] {
-    const { given, freed } = this;
-    this.given = [];
-    this.freed = [];
-    const facts = [...eventsOf("Allocated", given, this.finder), ...eventsOf("Released", freed, this.finder)];
+    const { changes } = this;
+    this.changes = [];
+    const facts = [
+      ...eventsOf(
+        "Allocated",
+        changes.flatMap(({ allocated }) => allocated),
+        this.finder,
+      ),
+      ...eventsOf(
+        "Adopted",
+        changes.flatMap(({ adopted }) => adopted),
+        this.finder,
+      ),
+      ...eventsOf(
+        "Released",
+        changes.flatMap(({ released }) => released),
+        this.finder,
+      ),
+    ];
     const problems = [...this.problems].slice(0, Math.max(0, most - facts.length));
     for (const [key] of problems) this.problems.delete(key);
     return [...facts.slice(0, most), ...problems.map(([, said]) => said)];

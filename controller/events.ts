@@ -20,7 +20,7 @@ export interface Finder {
 const few = 10;
 
 /**
- * What is said of addresses that were given, or are free again. A fleet of nodes must not make a fleet of Events.
+ * What is said of addresses that were allocated, were adopted (their owners had them already), or are free again. A fleet of nodes must not make a fleet of Events.
  *
  *  addresses | on their owners (nodes) | on their pools, and on what asked for them (policies)
  *  ----------+-------------------------+------------------------------------------------------
@@ -30,7 +30,11 @@ const few = 10;
  *
  * What asked for addresses of a pool that it defines itself is told once.
  */
-export function eventsOf(reason: "Allocated" | "Released", lines: readonly Allocation[], finder: Finder): Said[] {
+export function eventsOf(
+  reason: "Allocated" | "Adopted" | "Released",
+  lines: readonly Allocation[],
+  finder: Finder,
+): Said[] {
   const sourceOf = (claim: string) => finder.sourceOf(claim);
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string, some = lines) => [...Map.groupBy(some, by)];
@@ -71,7 +75,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
- *   Freed, IPConflict, GatewayUnreachable, ChangedBack                  |
+ *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost      |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -87,6 +91,7 @@ const reasons: Readonly<Record<string, string>> = {
   UnsynchronizedIPPool: "UnsynchronizedIPPool",
   Refused: "Refused",
   Freed: "Freed",
+  RecordLost: "RecordLost",
   IPConflict: "IPConflict",
   GatewayUnreachable: "GatewayUnreachable",
   InvalidReset: "Invalid",

@@ -1,7 +1,7 @@
-import type { Allocation } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
+import type { RecordChange } from "./record-change.ts";
 import type { Timing } from "./timing.ts";
 
 /** What the engine stands on; a simulator has its own of each. */
@@ -30,8 +30,8 @@ export function timeOf({ today }: Pick<Ground, "today">): string {
 export interface Observer {
   /** A key of the queue has run, for so long. */
   ran(key: string, ms: number, error?: unknown): void;
-  /** These addresses were given, and these are free again. */
-  recorded(given: readonly Allocation[], freed: readonly Allocation[]): void;
+  /** A commit changed the record. */
+  recorded(change: RecordChange): void;
   /** Something is wrong with an object, or still is: in a word, and in a sentence. */
   wrong(about: string, problem: string, message: string): void;
 }

@@ -136,6 +136,7 @@ function counts(pool: Pool, { live, releasing, conflicts }: PoolFacts): Bag {
   return {
     capacity: `${capacity}`,
     allocated: live.length,
+    releasing: releasing.length,
     free: `${free}`,
     "allocated-offsets": offsetsOf(pool, live).slice(0, shown),
   };

@@ -232,6 +232,12 @@ function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly C
   });
 }
 
+/** Returns what does not fit the record: pools, and objects that ask. It may, once there is less of that. */
+export function unusableIn({ pools, rejected }: Scene): string {
+  const unsound = [...pools.values()].filter(({ problem }) => problem !== undefined).map(({ name }) => name);
+  return [...rejected, ...unsound].sort(byCodeUnit).join(" ");
+}
+
 /** Why something cannot be done, for people; undefined if it can. */
 export function whyNot(work: () => unknown): string | undefined {
   try {

@@ -9,8 +9,9 @@ import { kubernetes } from "../state/kubernetes/backend.ts";
 import { tellContest } from "./contest.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
-import type { LogEvent, Observer } from "./ground.ts";
-import { type Counted, counting, metricsOf } from "./metrics.ts";
+import type { Ground, LogEvent, Observer } from "./ground.ts";
+import { logChange } from "./log.ts";
+import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
 import { type ListenAt, serve } from "./server.ts";
 import { type KeysOf, sweep } from "./sweep.ts";
 import { Tender } from "./tender.ts";
@@ -57,17 +58,10 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const unlimited = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
-  const wrong: Observer["wrong"] = (...said) => events.wrong(...said);
+  const observer = observerOf(log, metrics, () => events);
   const worlds = () => looking.map(({ world }) => world);
-  const objects = limitWrites(unlimited, realClock, tellContest(worlds, { wrong }));
+  const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer));
   const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
-  const observer: Observer = {
-    ran: (key, ms, error) => {
-      log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
-      metrics?.ran(key.replace(/ .*/s, ""), ms, error);
-    },
-    ...{ wrong, recorded: (given, freed) => events.recorded(given, freed) },
-  };
   const engine: Engine = new Engine({
     ...{ ...ground, observer },
     state: counting(kubernetes(recorded, namespace), (error) => metrics?.committed(error)),
@@ -88,6 +82,21 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
+}
+
+/** Returns what logs and counts what was done, and writes Events about it. */
+function observerOf(log: Ground["log"], metrics: Metrics | undefined, events: () => EventWriter): Observer {
+  return {
+    ran: (key, ms, error) => {
+      log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
+      metrics?.ran(key.replace(/ .*/s, ""), ms, error);
+    },
+    recorded: (change) => {
+      logChange(change, log);
+      events().recorded(change);
+    },
+    wrong: (...said) => events().wrong(...said),
+  };
 }
 
 function vitalsOf(engine: Engine, looking: readonly Looking[], watches: Counted["watches"], signal: AbortSignal) {

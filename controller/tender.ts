@@ -6,6 +6,7 @@ import { Later, Queue, type Stored } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { mergedKinds } from "./kinds.ts";
+import { retryLevel } from "./log.ts";
 import { edit } from "./metadata.ts";
 import { Patience } from "./patience.ts";
 import { inParallel, refresh } from "./refresh.ts";
@@ -43,7 +44,8 @@ export class Tender {
       parallel,
       clock,
       random,
-      failed: (key, error, pause) => log({ level: "warn", message: "will try again", key, error, pause }),
+      failed: (key, error, pause) =>
+        log({ level: retryLevel(error, pause), message: "will try again", key, error, pause }),
       ran: (key, ms, error) => observer?.ran(`tend ${key}`, ms, error),
     });
   }

@@ -71,7 +71,7 @@ export function ipamError(request: ApiRequest, cause: unknown, server: string): 
     return new IpamError("conflict", text, { cause });
   if (status === 429 || (status >= 500 && isRead)) return new IpamError("unavailable", text, { cause });
   if (status >= 500) return new IpamError("unknown-outcome", text, { cause });
-  const hint = hints[status];
+  const hint = status === 403 && cause.reason === "" ? notServer : hints[status];
   return new IpamError("invalid", text, hint === undefined ? { cause } : { cause, hint });
 }
 
@@ -80,6 +80,10 @@ const hints: Readonly<Record<number, string>> = {
   403: "ask an administrator of the cluster for this right",
   404: "the namespace or the kind does not exist there",
 };
+
+/** An API server says Forbidden in an object of its own; a proxy does not. */
+const notServer =
+  "this answer is not an API server's: look at the proxy in between (HTTPS_PROXY, NO_PROXY, or proxy-url)";
 
 /** Whether there is no object of the name that was to be changed. */
 function isGone({ method, name }: ApiRequest, { status, about }: Refusal): boolean {

@@ -59,6 +59,11 @@ export const controllerObjects: readonly ApiObjectProps[] = [
               "jsonPath": ".status.allocated"
             },
             {
+              "name": "Releasing",
+              "type": "integer",
+              "jsonPath": ".status.releasing"
+            },
+            {
               "name": "Free",
               "type": "string",
               "jsonPath": ".status.free"
@@ -606,9 +611,14 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       "format": "int64",
                       "description": "How many are allocated."
                     },
+                    "releasing": {
+                      "type": "integer",
+                      "format": "int64",
+                      "description": "How many are claimed no more, and not yet known to be off their owners. Nobody else gets them."
+                    },
                     "free": {
                       "type": "string",
-                      "description": "How many are free."
+                      "description": "How many can be allocated now; capacity is allocated, releasing and free, and those that other hosts were found to have."
                     },
                     "conditions": {
                       "type": "array",
@@ -631,7 +641,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                           "type": {
                             "type": "string",
                             "maxLength": 316,
-                            "description": "Available."
+                            "description": "Available; for kstatus, Ready, Reconciling and Stalled."
                           },
                           "status": {
                             "type": "string",
@@ -645,7 +655,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                           "reason": {
                             "type": "string",
                             "maxLength": 1024,
-                            "description": "ReconciledPool, ReconcilingPool, ExhaustedIPPool, UnsynchronizedIPPool, OverlappingIPPool or IPCollision."
+                            "description": "ReconciledPool, ReconcilingPool, ExhaustedIPPool, UnsynchronizedIPPool, OverlappingIPPool, IPCollision, InvalidSpec or Terminating."
                           },
                           "message": {
                             "type": "string",
@@ -1105,6 +1115,10 @@ export const parkingObjects: readonly ApiObjectProps[] = [
     "spec": {
       "failurePolicy": "Ignore",
       "reinvocationPolicy": "Never",
+      "paramKind": {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount"
+      },
       "matchConstraints": {
         "matchPolicy": "Equivalent",
         "namespaceSelector": {},
@@ -1158,7 +1172,12 @@ export const parkingObjects: readonly ApiObjectProps[] = [
       }
     },
     "spec": {
-      "policyName": "nodeippool-parking"
+      "policyName": "nodeippool-parking",
+      "paramRef": {
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool",
+        "parameterNotFoundAction": "Allow"
+      }
     }
   }
 ];
@@ -1177,6 +1196,10 @@ export const detectingObjects: readonly ApiObjectProps[] = [
     "spec": {
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
+      "paramKind": {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount"
+      },
       "matchConstraints": {
         "objectSelector": {
           "matchLabels": {
@@ -1236,7 +1259,12 @@ export const detectingObjects: readonly ApiObjectProps[] = [
       }
     },
     "spec": {
-      "policyName": "nodeippool-detect"
+      "policyName": "nodeippool-detect",
+      "paramRef": {
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool",
+        "parameterNotFoundAction": "Allow"
+      }
     }
   }
 ];
@@ -1827,6 +1855,10 @@ export const components = {
     "spec": {
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
+      "paramKind": {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount"
+      },
       "matchConstraints": {
         "objectSelector": {
           "matchLabels": {
@@ -1876,7 +1908,12 @@ export const components = {
       }
     },
     "spec": {
-      "policyName": "nodeippool-vm-addresses"
+      "policyName": "nodeippool-vm-addresses",
+      "paramRef": {
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool",
+        "parameterNotFoundAction": "Allow"
+      }
     }
   }
 ] as ApiObjectProps[] },
@@ -1997,6 +2034,10 @@ export const components = {
     "spec": {
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
+      "paramKind": {
+        "apiVersion": "v1",
+        "kind": "ServiceAccount"
+      },
       "matchConstraints": {
         "objectSelector": {
           "matchLabels": {
@@ -2040,7 +2081,12 @@ export const components = {
       }
     },
     "spec": {
-      "policyName": "nodeippool-workload-addresses"
+      "policyName": "nodeippool-workload-addresses",
+      "paramRef": {
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool",
+        "parameterNotFoundAction": "Allow"
+      }
     }
   }
 ] as ApiObjectProps[] },

@@ -171,14 +171,14 @@ describe("the kind", () => {
       message: "-",
       lastTransitionTime: "2026-01-02T03:04:05Z",
     };
-    const status = { allocated: 3, free: "250", "allocated-offsets": [0, 1, 2], conditions: [condition] };
+    const status = { allocated: 3, releasing: 1, free: "250", "allocated-offsets": [0, 1, 2], conditions: [condition] };
     const patch = JSON.stringify({ status });
     expect(await kubectl(["get", "nip", "shown", "-o", "jsonpath={.status}"])).toBe('{"observedGeneration":-1}');
     await kubectl(["patch", "nip", "shown", "--subresource=status", "--type=merge", "-p", patch]);
     const rows = (await kubectl(["get", "nip", "shown"])).trim().split("\n");
-    expect(rows.map((row) => row.split(/\s+/).slice(0, 6))).toEqual([
-      ["NAME", "CIDR", "USED", "FREE", "AVAILABLE", "REASON"],
-      ["shown", "10.9.0.0/24", "3", "250", "False", reason],
+    expect(rows.map((row) => row.split(/\s+/).slice(0, 7))).toEqual([
+      ["NAME", "CIDR", "USED", "RELEASING", "FREE", "AVAILABLE", "REASON"],
+      ["shown", "10.9.0.0/24", "3", "1", "250", "False", reason],
     ]);
   });
 });

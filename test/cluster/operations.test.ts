@@ -93,6 +93,12 @@ describe("operating the controller on a real API server", () => {
           `${policy}: node01 10.10.10.1 of traffic-1, node02 10.10.10.2 of traffic-1, node01 10.10.11.1 of traffic-2, node02 10.10.11.2 of traffic-2`,
         ].map((text) => expect.stringContaining(text)),
       );
+    const logged = lines.filter(({ message, owner }) => message === "allocated" && owner === "Node/node01");
+    const claims = logged.map(({ level, address, pool, claim }) => [level, address, pool, claim].join(" "));
+    expect(claims.sort()).toEqual([
+      "info 10.10.10.1 traffic-1 static-ip/address-from-traffic-1",
+      "info 10.10.11.1 traffic-2 static-ip/address-from-traffic-2",
+    ]);
     const described = await cluster().kubectl(["describe", "nodeippool", "traffic-1"]);
     expect(described).toMatch(/Normal +Allocated +\S+ +nodeippool-controller +node01 10\.10\.10\.1/);
   });

@@ -1,8 +1,6 @@
-import { execFile } from "node:child_process";
-import { mkdtempSync, readFileSync, rmSync, symlinkSync } from "node:fs";
+import { mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, dirname, join } from "node:path";
-import { promisify } from "node:util";
+import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { findAccess } from "../../kube/index.ts";
 import { installNmstate } from "../support/cluster-kinds.ts";
@@ -10,7 +8,7 @@ import { addNodes } from "../support/cluster-nodes.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { eventually, withController } from "../support/controller-run.ts";
-import { tool } from "../support/tools.ts";
+import { sectionOf, typeInto } from "../support/uninstall.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNmstate(started);
@@ -21,21 +19,13 @@ const cluster = clusterOfFile(async (started) => {
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-uninstall-"));
 symlinkSync(join(root, "deploy"), join(folder, "deploy"));
 afterAll(() => rmSync(folder, { recursive: true }));
-const page = readFileSync(join(root, "docs/install.md"), "utf8");
-/** The commands of a section, in blocks. */
-function blocksOf(section: string): string[] {
-  const [, text = ""] = page.split(`## ${section}\n`);
-  return [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = ""]) => block);
-}
-
-const [install = ""] = blocksOf("With Helm");
-const [leave = "", unpark = "", comeBack = ""] = blocksOf("Uninstall");
-
-async function type(commands: string): Promise<void> {
-  const path = [dirname(await tool("kubectl")), dirname(await tool("helm")), process.env.PATH].join(delimiter);
-  const env = { ...process.env, PATH: path, KUBECONFIG: cluster().kubeconfig };
-  await promisify(execFile)("bash", ["-euc", commands], { cwd: folder, env, timeout: 120_000 });
-}
+const type = (commands: string) => typeInto(cluster(), commands, folder);
+const commandsOf = (title: string) => sectionOf("uninstall", title).commands;
+const [install, unpark, comeBack] = [
+  sectionOf("install", "With Helm").commands,
+  commandsOf("Policies that you applied"),
+  commandsOf("Install it again"),
+];
 
 const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
 
@@ -54,10 +44,19 @@ it("is installed, upgraded and uninstalled by Helm, which leaves the kind and it
   const image = "registry.example.net/nodeippool:0.1.0";
   expect(await kubectl(`get deployment nodeippool-controller ${about}`)).toBe(`1,${image}`);
   await kubectl(`apply -f ${manifest("pools")}`);
-  await type("helm upgrade nodeippool deploy/chart -n nodeippool --reuse-values --set replicas=2,parkAtAdmission=true");
+  await kubectl("create namespace metal3");
+  const more = ["clusterApi", "ipamClaims", "vmClaims", "vmAddresses", "workloadAddresses", "parkAtAdmission"];
+  const values = [
+    "replicas=2",
+    "metal3=metal3",
+    "nodeSlices=kube-system",
+    "detect=detect:1",
+    ...more.map((one) => `${one}=true`),
+  ];
+  await type(`helm upgrade nodeippool deploy/chart -n nodeippool --reuse-values --set ${values}`);
   expect(await kubectl(`get deployment nodeippool-controller ${about}`)).toBe(`2,${image}`);
   await type("helm uninstall nodeippool -n nodeippool");
-  const kinds = "deployment,service,clusterrole,validatingadmissionpolicy,mutatingadmissionpolicy";
+  const kinds = "deployment,service,clusterrole,role,validatingadmissionpolicy,mutatingadmissionpolicy";
   expect(await kubectl(`get ${kinds} -A -o name -l app.kubernetes.io/name=nodeippool`)).toBe("");
   expect(await kubectl("get nodeippools -o name")).toBe(
     "nodeippool.nmstate.io/traffic-1\nnodeippool.nmstate.io/traffic-2\n",
@@ -74,7 +73,7 @@ it("leaves the policies of nodes as they are, and comes back with the same addre
   });
   const before = await kubectl("get nncp -o json");
 
-  await type(leave);
+  for (const title of ["First", "The controller"]) await type(commandsOf(title));
   expect(await kubectl("get nncp -o json")).toBe(before);
   const kinds = "namespace,crd,clusterrole,validatingadmissionpolicy";
   expect(await kubectl(`get ${kinds} -o name -l app.kubernetes.io/name=nodeippool`)).toBe("");

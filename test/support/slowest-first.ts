@@ -17,6 +17,7 @@ const slowest = [
   "cluster/controller-faults",
   "cluster/controller-policies",
   "cluster/deploy",
+  "cluster/uninstall-components",
   "cluster/controller-chaos",
   "cluster/controller-pools",
   "git/hook",

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { EventWriter } from "../../../controller/event-writer.ts";
 import type { Observer } from "../../../controller/ground.ts";
+import { logChange } from "../../../controller/log.ts";
+import { emptySnapshot } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
@@ -9,7 +11,10 @@ import { SimController } from "../../support/sim-controller.ts";
 function started({ isFailing = false } = {}) {
   const observer: Observer = {
     ran: () => {},
-    recorded: (given, freed) => events.recorded(given, freed),
+    recorded: (change) => {
+      logChange(change, sim.log);
+      events.recorded(change);
+    },
     wrong: (about, problem, message) => events.wrong(about, problem, message),
   };
   const sim = new SimController(observer);
@@ -88,6 +93,40 @@ describe("Events", () => {
       "1 Warning NodeNetworkConfigurationPolicy/a Refused: NodeNetworkConfigurationPolicy a--n1 was made by somebody else. Delete it, or rename it.",
       expect.stringMatching(/^1 Warning NodeNetworkConfigurationPolicy\/wrong Invalid: .*q/),
     ]);
+  });
+
+  it("tell of a record that is lost, and of what is adopted then; the log tells of each address", async () => {
+    const { sim, written } = started();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.node("n1");
+    sim.create(policy("a", "p", "eth1") as never);
+    await sim.pass(20_000);
+    sim.shows("n1", "10.0.0.1");
+    sim.record = emptySnapshot;
+    sim.engine.lookAgain();
+    await sim.pass(20_000);
+    for (const kind of ["Node", "NodeNetworkState"]) sim.remove(kind, "n1");
+    await sim.pass(60_000);
+    const onPool = written().filter((text) => text.includes("NodeIPPool/p"));
+    expect(onPool).toEqual([
+      "1 Normal NodeIPPool/p Allocated: n1 10.0.0.1 for a",
+      "1 Normal NodeIPPool/p Adopted: n1 10.0.0.1 for a",
+      expect.stringMatching(/^1 Warning NodeIPPool\/p RecordLost: The record of pool p is gone: it had 1 addresses\./),
+      "1 Normal NodeIPPool/p Released: n1 10.0.0.1 for a",
+    ]);
+    const line = { level: "info", owner: "Node/n1", address: "10.0.0.1", pool: "p", claim: "a/address" };
+    expect(sim.logged.filter(({ level }) => level === "info")).toEqual(
+      ["allocated", "adopted", "releasing", "released"].map((message) => ({ ...line, message })),
+    );
+  });
+
+  it("tell of a record that was lost while no controller ran", async () => {
+    const { sim, written } = started();
+    const range = { cidr: "10.0.0.0/24" };
+    const object = { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "p" } };
+    sim.create({ ...object, spec: { range }, status: { allocated: 3 } });
+    await sim.pass(5_000);
+    expect(written()).toEqual([expect.stringMatching(/^1 Warning NodeIPPool\/p RecordLost: .* it had 3 addresses\./)]);
   });
 
   it("of a fleet are two for each batch", async () => {

@@ -57,6 +57,7 @@ describe("what is said of problems", () => {
     ["OverlappingIPPool", "OverlappingIPPool"],
     ["UnsynchronizedIPPool", "UnsynchronizedIPPool"],
     ["Refused", "Refused"],
+    ["RecordLost", "RecordLost"],
     ["Terminating", undefined],
     ["ReconcilingPool", undefined],
     ["ReconciledPool", undefined],

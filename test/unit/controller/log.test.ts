@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { LogLevel } from "../../../controller/ground.ts";
-import { logger, logLine } from "../../../controller/log.ts";
+import { logger, logLine, retryLevel } from "../../../controller/log.ts";
 import { IpamError } from "../../../core/index.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 
@@ -28,6 +28,12 @@ it("an error has its code, and the status of the server", () => {
     stack: expect.stringContaining("log.test"),
   });
   expect(logged("text")).toMatchObject({ error: "text", code: "bug" });
+});
+
+it("two writers that meet are worth a warning only if they meet again and again; anything else that fails is at once", () => {
+  const [conflict, refused] = [new IpamError("conflict", "why"), new IpamError("invalid", "why")];
+  const levels = [retryLevel(conflict, 5), retryLevel(conflict, 10_000), retryLevel(refused, 5)];
+  expect(levels).toEqual(["debug", "warn", "warn"]);
 });
 
 it.each<[LogLevel, number]>([

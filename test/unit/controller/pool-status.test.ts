@@ -85,7 +85,8 @@ describe("poolStatus", () => {
   });
 
   it("counts, and says nothing of a pool that cannot be read", () => {
-    expect(poolStatus(facts).fields).toEqual({ capacity: "9", allocated: 2, free: "6", "allocated-offsets": [0, 2] });
+    const counts = { capacity: "9", allocated: 2, releasing: 1, free: "6" };
+    expect(poolStatus(facts).fields).toEqual({ ...counts, "allocated-offsets": [0, 2] });
     expect(poolStatus({ ...facts, ...said("10.0.0.3, 10.0.0.4, 10.0.0.99") }).fields.free).toBe("5");
     expect(poolStatus({ ...facts, pool: undefined, ...problem("InvalidSpec") }).fields).toEqual({});
   });

@@ -45,6 +45,12 @@ export async function installClusterApi(cluster: Cluster): Promise<void> {
   );
 }
 
+/** The pools of Cluster API's own provider of addresses. */
+export async function installInClusterProvider(cluster: Cluster): Promise<void> {
+  const provider = await goModule("sigs.k8s.io/cluster-api-ipam-provider-in-cluster");
+  await installCrds(cluster, join(provider, "config/crd/bases"));
+}
+
 /** What machines of bare-metal hosts are, of Cluster API and of Metal3. */
 export async function installMachines(cluster: Cluster): Promise<void> {
   const clusterApi = await goModule("sigs.k8s.io/cluster-api");

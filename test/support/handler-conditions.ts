@@ -47,11 +47,14 @@ export function enactmentConditions(state: EnactmentState, message: string, befo
   return timed(enactmentRows[state](message), before);
 }
 
-/** Of the enactments of a policy's generation. */
+/** Counts of the enactments of a policy's generation. */
 interface EnactmentCount {
   readonly available: number;
+  /** Also those that will be tried again. */
   readonly failed: number;
+  readonly givenUp: number;
   readonly aborted: number;
+  readonly pending: number;
 }
 
 /** What the handler counts before it says how a policy stands. */
@@ -65,7 +68,13 @@ export function countOf(enactments: readonly { readonly status?: Bag }[], genera
   const own = enactments.filter(({ status }) => status?.policyGeneration === generation);
   const count = (type: string, not?: string) =>
     own.filter(({ status }) => isTrue(status?.conditions, type) && (!not || !isTrue(status?.conditions, not))).length;
-  return { available: count("Available"), failed: count("Failing", "Progressing"), aborted: count("Aborted") };
+  return {
+    available: count("Available"),
+    failed: count("Failing"),
+    givenUp: count("Failing", "Progressing"),
+    aborted: count("Aborted"),
+    pending: count("Pending"),
+  };
 }
 
 /** How many nodes of a policy may be configured at once: half of them unless said, and never none. */
@@ -81,10 +90,11 @@ export function mostAtOnce(maxUnavailable: unknown, nodes: number): number {
  *  none     | any             | any             | Ignored
  *  some     | some            | any             | Degraded
  *  some     | none            | fewer than ready| Progressing
+ *  some     | none            | all, some wait  | Progressing
  *  some     | none            | all             | Available
  */
 export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
-  const { matching, ready, available, failed, aborted } = count;
+  const { matching, ready, available, failed, aborted, pending } = count;
   const ignored = matching > ready ? `, ${matching - ready} nodes ignored due to NotReady state` : "";
   const finished = available + failed + aborted;
   const stopped = aborted > 0 ? `, ${aborted} nodes aborted configuration` : "";
@@ -92,11 +102,12 @@ export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
     if (matching === 0) return rowsOf("Ignored", "NoMatchingNode", "Policy does not match any node");
     if (failed + aborted > 0)
       return rowsOf("Degraded", "FailedToConfigure", `${failed}/${matching} nodes failed to configure${stopped}`);
-    if (finished < ready)
+    const waiting = finished < ready ? "" : `, ${pending} pending`;
+    if (finished < ready || pending > 0)
       return rowsOf(
         "Progressing",
         "ConfigurationProgressing",
-        `Policy is progressing ${finished}/${ready} nodes finished${ignored}`,
+        `Policy is progressing ${finished}/${ready} nodes finished${waiting}${ignored}`,
       );
     return rowsOf(
       "Available",
@@ -107,7 +118,7 @@ export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
   return timed(rows(), before);
 }
 
-const policyTypes = ["Available", "Progressing", "Degraded", "Ignored"] as const;
+const policyTypes = ["Available", "Degraded", "Progressing", "Ignored"] as const;
 
 function rowsOf(holds: (typeof policyTypes)[number], reason: string, message: string): Row[] {
   return policyTypes.map((type): Row => {
@@ -118,24 +129,36 @@ function rowsOf(holds: (typeof policyTypes)[number], reason: string, message: st
 }
 
 /** A policy that a handler begins with. No reason, so that nothing may be changed in its spec meanwhile. */
-export function unknownConditions(): Bag[] {
+export function unknownConditions(before: unknown): Bag[] {
   return timed(
     policyTypes.map((type): Row => [type, "Unknown"]),
-    [],
+    before,
   );
+}
+
+/** A policy without conditions is in no known state, either. */
+export function isUnknown(conditions: unknown): boolean {
+  const available = asList(conditions).find((one) => asBag(one)?.type === "Available");
+  return available === undefined || asBag(available)?.status === "Unknown";
 }
 
 export function isTrue(conditions: unknown, type: string): boolean {
   return asList(conditions).some((one) => asBag(one)?.type === type && asBag(one)?.status === "True");
 }
 
+/** Conditions that were there keep their places; new ones come after them. */
 function timed(rows: readonly Row[], before: unknown): Bag[] {
   const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-  return rows.map(([type, status, reason, message]) => {
-    const old = asList(before)
-      .map(asBag)
-      .find((one) => one?.type === type);
-    const lastTransitionTime = old?.status === status ? old.lastTransitionTime : now;
-    return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
-  });
+  const old = asList(before).map((one) => asBag(one) ?? {});
+  const placeOf = (type: string) => {
+    const place = old.findIndex((one) => one.type === type);
+    return place === -1 ? old.length : place;
+  };
+  return rows
+    .toSorted(([a], [b]) => placeOf(a) - placeOf(b))
+    .map(([type, status, reason, message]) => {
+      const was = old[placeOf(type)];
+      const lastTransitionTime = was?.status === status ? was.lastTransitionTime : now;
+      return { type, status, reason, message, lastHeartbeatTime: now, lastTransitionTime };
+    });
 }

@@ -17,6 +17,7 @@ import {
   type EnactmentState,
   enactmentConditions,
   isTrue,
+  isUnknown,
   mostAtOnce,
   policyConditions,
   unknownConditions,
@@ -27,13 +28,15 @@ const nodes = { apiVersion: "v1", plural: "nodes" };
 const pods = { apiVersion: "v1", plural: "pods" };
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
 const enactments = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" };
+const events = { apiVersion: "v1", plural: "events" };
 const states = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" };
 
 type Content = KubeObject & { readonly spec?: Bag; readonly status?: Bag };
 type Found = Stored<Content>;
 
-/** How fast a handler goes about it, in milliseconds: the real one retries after seconds and reports every minute. */
+/** How fast a handler is, in milliseconds: the real one retries first after a second, and reports every minute. */
 export interface Pace {
+  /** The first pause; each one after it is twice as long, up to thirty times the first. */
   readonly retry: number;
   readonly report: number;
 }
@@ -50,6 +53,7 @@ export interface HandlerOptions {
 }
 
 const retries = 5;
+const versions = { handlerNmstateVersion: "2.2.62", hostNetworkManagerVersion: "1.42.4" };
 
 /**
  * The handler of one node, as kubernetes-nmstate v0.86 runs it (controllers/handler), against an API server: policy by policy,
@@ -62,6 +66,8 @@ export class Handler {
   private readonly stopped = new AbortController();
   private readonly queue: Queue;
   private readonly known = new Map<string, Found>();
+  /** How often each policy was put off since it was last done with. */
+  private readonly requeues = new Map<string, number>();
   private node: Found | undefined;
   private reported: string | undefined;
   private readonly watches: Promise<unknown>;
@@ -134,17 +140,28 @@ export class Handler {
 
   private async reconcile(name: string): Promise<number | undefined> {
     const policy = this.known.get(name);
-    if (policy === undefined) return this.forget(name);
-    if (!isTrue(policy.status?.conditions, "Progressing"))
-      await this.change(name, async () => ({ conditions: unknownConditions() }), false).catch(() => {});
+    if (policy === undefined) return this.pauseOf(name, await this.forget(name));
+    if (!isTrue(policy.status?.conditions, "Progressing")) {
+      const unknown = async ({ status }: Found) => ({ conditions: unknownConditions(status?.conditions) });
+      await this.change(name, unknown, false).catch(() => {});
+    }
     try {
-      return await this.enact(policy);
+      return this.pauseOf(name, await this.enact(policy));
     } finally {
       await this.sayStanding(name);
     }
   }
 
-  private async enact(policy: Found): Promise<number | undefined> {
+  /** controller-runtime's exponential failure rate limiter, as the handler sets it up. */
+  private pauseOf(policy: string, isRequeued: boolean): number | undefined {
+    const before = this.requeues.get(policy) ?? 0;
+    if (isRequeued) this.requeues.set(policy, before + 1);
+    else this.requeues.delete(policy);
+    return isRequeued ? this.options.pace.retry * Math.min(2 ** before, 30) : undefined;
+  }
+
+  /** Returns whether the policy is to be tried again. */
+  private async enact(policy: Found): Promise<boolean> {
     const { name } = policy.metadata;
     const generation = generationOf(policy);
     const enactment = await this.enactmentOf(policy);
@@ -159,33 +176,43 @@ export class Handler {
       await this.patch(own, { policyGeneration: generation, ...anew });
       const message = `failure generating desiredState and capturedStates: ${(error as Error).message}`;
       await this.notify(own, "failing", message);
-      return;
+      return false;
     }
     const filled = await this.patch(own, { policyGeneration: generation, desiredState: desired, ...anew });
     if ((await this.kube.get(policies, name)) === undefined) return this.forget(name);
     const tried = Number(asBag(filled.status?.retryCount)?.[generation] ?? 0);
-    if (tried >= retries) return;
-    // One that tries again has kept its slot.
-    if (!isRetrying(enactment) && !(await this.takeSlot(name, generation))) return this.waitOrAbort(policy, own);
+    if (tried >= retries) return false;
+    // One that tries again has kept its slot, and knows the policy as it was before it began.
+    const takesSlot = !isRetrying(enactment);
+    if (takesSlot && !(await this.takeSlot(name, generation))) return this.waitOrAbort(policy, own);
+    const seen = takesSlot ? this.known.get(name) : policy;
     await this.notify(own, "progressing", "Applying desired state");
-    await this.sayStanding(name);
-    return this.apply(policy, own, desired, tried);
+    if (isUnknown(seen?.status?.conditions)) await this.sayStanding(name);
+    return this.apply(policy, own, desired, tried + 1);
   }
 
-  private async apply(policy: Found, enactment: string, desired: unknown, tried: number): Promise<number | undefined> {
+  private async apply(policy: Found, enactment: string, desired: unknown, attempt: number): Promise<boolean> {
     const generation = generationOf(policy);
+    const { node, machine } = this.options;
     try {
-      await this.options.machine.apply(desired);
+      await machine.apply(desired);
     } catch (error) {
-      await this.patch(enactment, { retryCount: { [generation]: tried + 1 } });
-      const isLast = tried + 1 >= retries;
-      await this.notify(enactment, isLast ? "failing" : "retrying", (error as Error).message);
-      return isLast ? undefined : this.options.pace.retry;
+      await this.patch(enactment, { retryCount: { [generation]: attempt } });
+      if (attempt < retries) {
+        const again = `failed to reconcile NodeNetworkConfigurationPolicy on node ${node}. Retrying ${attempt + 1}/${retries}`;
+        await this.notify(enactment, "retrying", again);
+        return true;
+      }
+      const reason = `"", ${(error as Error).message}`;
+      const message = `error reconciling NodeNetworkConfigurationPolicy on node ${node} at desired state apply: ${reason}`;
+      await this.notify(enactment, "failing", message);
+      await this.warn(policy, `reconciliation of enactment "${enactment}" has failed after ${retries} retries`);
+      return false;
     }
     await this.notify(enactment, "available", "successfully reconciled");
     await this.leaveSlot(policy.metadata.name, generation);
-    this.queue.add("report");
-    return;
+    await this.refreshReport();
+    return false;
   }
 
   /** Counts itself among the nodes that a policy makes unavailable; false where these are as many as may be, or too many try. */
@@ -211,13 +238,29 @@ export class Handler {
     });
   }
 
-  private async waitOrAbort(policy: Found, enactment: string): Promise<number | undefined> {
+  private async waitOrAbort(policy: Found, enactment: string): Promise<boolean> {
     await this.notify(enactment, "pending", "Waiting for progressing nodes to finish");
     const all = await this.enactments(policy.metadata.name);
-    const { failed } = countOf(all, generationOf(policy));
-    if (failed < mostAtOnce(policy.spec?.maxUnavailable, all.length)) return this.options.pace.retry;
-    await this.notify(enactment, "aborted", `reconciliation of enactment "${enactment}" has aborted`);
-    return;
+    const { givenUp } = countOf(all, generationOf(policy));
+    if (givenUp < mostAtOnce(policy.spec?.maxUnavailable, all.length)) return true;
+    const message = `reconciliation of enactment "${enactment}" has aborted`;
+    await this.warn(policy, message);
+    await this.notify(enactment, "aborted", message);
+    return false;
+  }
+
+  /** An Event of the policy, in the namespace where those of cluster-scoped objects are. */
+  private async warn({ apiVersion, kind, metadata }: Found, message: string): Promise<void> {
+    const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+    const { name, uid, resourceVersion } = metadata;
+    await this.kube.create<KubeObject>(events, {
+      apiVersion: "v1",
+      kind: "Event",
+      metadata: { name: `${name}.${process.hrtime.bigint().toString(16)}`, namespace: "default" },
+      involvedObject: { apiVersion, kind, name, uid, resourceVersion },
+      ...{ type: "Warning", reason: "ReconcileFailed", message },
+      ...{ source: { component: "nmstate-handler" }, firstTimestamp: now, lastTimestamp: now, count: 1 },
+    } as KubeObject);
   }
 
   /** Made where there is none; undefined where the policy is not for this node. */
@@ -230,11 +273,12 @@ export class Handler {
     const node = await this.kube.get(nodes, this.options.node);
     if (fresh === undefined || node === undefined || !selects(fresh, node)) return undefined;
     const labels = { "nmstate.io/policy": policy.metadata.name, "nmstate.io/node": node.metadata.name };
-    return this.kube.create<Content>(enactments, {
+    await this.kube.create<Content>(enactments, {
       apiVersion: enactments.apiVersion,
       kind: "NodeNetworkConfigurationEnactment",
       metadata: { name, labels, ownerReferences: [ownerOf(node)] } as Content["metadata"],
     });
+    return this.patch(name, { desiredStateMetaInfo: {} });
   }
 
   private enactments(policy: string): Promise<Found[]> {
@@ -255,9 +299,10 @@ export class Handler {
     });
   }
 
-  private async forget(policy: string): Promise<undefined> {
+  private async forget(policy: string): Promise<false> {
     const there = await this.kube.get(enactments, `${this.options.node}.${policy}`);
     if (there !== undefined) await again(() => this.kube.delete(enactments, there));
+    return false;
   }
 
   private sayStanding(name: string): Promise<void> {
@@ -296,6 +341,15 @@ export class Handler {
     return { conditions, ...(isTrue(conditions, "Available") && { unavailableNodeCountMap: null }) };
   }
 
+  /** Asks for a report by a label, as the real one does after each change of the node. */
+  private async refreshReport(): Promise<void> {
+    const labels = { "nmstate.io/force-nns-refresh": `${Date.now()}000000` };
+    await this.kube
+      .patch(states, this.options.node, undefined, { metadata: { labels } }, { type: "merge" })
+      .catch(() => {});
+    this.queue.add("report");
+  }
+
   /** The node's state, where it is another one than was reported. */
   private async report(): Promise<number> {
     const { node, machine, pace } = this.options;
@@ -312,7 +366,7 @@ export class Handler {
         metadata: { name: node, ownerReferences: [ownerOf(owner)] } as Content["metadata"],
       }));
     const lastSuccessfulUpdateTime = new Date().toISOString().replace(/\.\d+Z$/, "Z");
-    await this.write(states, made, { currentState, lastSuccessfulUpdateTime });
+    await this.write(states, made, { currentState, lastSuccessfulUpdateTime, ...versions });
     this.reported = text;
     return pace.report;
   }

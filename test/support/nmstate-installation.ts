@@ -17,12 +17,12 @@ export async function installNmstateRights(cluster: Cluster): Promise<void> {
   await cluster.kubectl(["apply", "-f", "-"], [JSON.stringify(home), ...files].join("\n---\n"));
 }
 
-/** The mutating webhooks of its manifest, with a server on this port of loopback in place of a Service. */
-export async function installNmstateWebhook(cluster: Cluster, port: number): Promise<void> {
+/** The mutating webhooks of its manifest, with a server on this port of loopback in place of a Service; `ca` is a PEM file. */
+export async function installNmstateWebhook(cluster: Cluster, port: number, ca: string): Promise<void> {
   const texts = (await manifest("operator.yaml")).split(/^---$/m);
   const text = texts.find((one) => /^kind: MutatingWebhookConfiguration$/m.test(one));
   const configuration: WebhookConfiguration = parse(text ?? "");
-  const caBundle = readFileSync(cluster.certificates.authority.certificate, "base64");
+  const caBundle = readFileSync(ca, "base64");
   const webhooks = configuration.webhooks.map(({ clientConfig: { service }, ...webhook }) => ({
     ...webhook,
     clientConfig: { url: `https://127.0.0.1:${port}${service.path}`, caBundle },

@@ -24,6 +24,7 @@ export class NmstateLab {
   private readonly ends: Ends;
   private readonly handlers = new Map<string, Daemon>();
   private kubeconfig = "";
+  private webhookPort = 0;
 
   static async start(names: readonly string[]): Promise<NmstateLab> {
     const folder = mkdtempSync(join(tmpdir(), "nodeippool-lab-"));
@@ -60,8 +61,14 @@ export class NmstateLab {
     writeFileSync(join(folder, "kubeconfig"), this.kubeconfig);
     const daemons = await startSwitchDaemons(this.cluster, this.machines.switchPid, folder);
     this.ends.push(() => daemons.stop());
-    await installNmstateWebhook(this.cluster, daemons.webhookPort);
+    this.webhookPort = daemons.webhookPort;
+    await this.serveWebhook(this.cluster);
     await this.cluster.startControllers("garbage-collector-controller", "namespace-controller");
+  }
+
+  /** The webhook of the lab serves a cluster, this or another one. */
+  serveWebhook(cluster: Cluster): Promise<void> {
+    return installNmstateWebhook(cluster, this.webhookPort, this.cluster.certificates.authority.certificate);
   }
 
   /** A new node with its handler. */

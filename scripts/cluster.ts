@@ -1,10 +1,26 @@
 // A cluster for trials by hand: `npm run cluster` keeps one until Ctrl-C; `npm run cluster -- COMMAND...` runs a command in one.
+// `--with NAME,...` before that starts the managers of other systems, too.
 import { once } from "node:events";
+import { didYouMean } from "../schema/nearest.ts";
 import { startCluster } from "../test/support/cluster.ts";
+import { startClusterApiManager } from "../test/support/cluster-api-manager.ts";
 import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
 import { installAll, installIpamClaims } from "../test/support/cluster-kinds.ts";
 
-const command = process.argv.slice(2);
+/** How the managers of each system are started. */
+const systems = new Map([["cluster-api", startClusterApiManager]]);
+
+const args = process.argv.slice(2);
+const wanted = args[0] === "--with" ? args.splice(0, 2)[1] : undefined;
+const names = wanted?.split(",") ?? [];
+const unknown = names.find((name) => !systems.has(name));
+if (unknown !== undefined) {
+  const known = [...systems.keys()];
+  console.error(`--with ${unknown}: expected ${known.join(", ")}${didYouMean(unknown, known)}`);
+  process.exit(1);
+}
+
+const command = args;
 const cluster = await startCluster();
 await installAll(cluster);
 await installIpamClaims(cluster);
@@ -12,13 +28,14 @@ const controllers = ["garbage-collector", "namespace", "statefulset", "deploymen
 await cluster.startControllers(...controllers.map((name) => `${name}-controller`));
 // Without it, a pod says for ever that it waits for its addresses.
 await cluster.startScheduler();
+const managers = await Promise.all(names.map((name) => systems.get(name)?.(cluster)));
 
 if (command.length === 0) {
   const { KUBECONFIG, PATH } = await clusterEnvironment(cluster);
   // Before the text below: whoever reads that may stop it at once.
   const stopped = Promise.race(["SIGINT", "SIGTERM", "SIGHUP"].map((signal) => once(process, signal)));
   console.log(`A Kubernetes API server with the kinds NodeIPPool, NodeNetworkConfigurationPolicy and NetworkAttachmentDefinition runs at ${cluster.server}.
-StatefulSets, Deployments and Jobs make their pods. There are no nodes: no pod runs, and no policy gets addresses. npm run lab has nodes.
+StatefulSets, Deployments and Jobs make their pods. There are no nodes: no pod runs, and no policy gets addresses. npm run lab has nodes.${running(names)}
 In another terminal:
 
   export KUBECONFIG=${KUBECONFIG} PATH=${PATH.split(":")[0]}:$PATH
@@ -33,4 +50,9 @@ To run a controller in it, with flags such as --workload-addresses:
 Logs are in ${cluster.folder}. Ctrl-C here stops it and removes everything.`);
   await stopped;
 } else process.exitCode = await runCommand(cluster, command);
+await Promise.all(managers.map((manager) => manager?.stop()));
 await cluster.stop();
+
+function running(names: readonly string[]): string {
+  return names.length === 0 ? "" : `\nThe managers of these systems run, too: ${names.join(", ")}.`;
+}

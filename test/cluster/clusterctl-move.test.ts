@@ -1,11 +1,13 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../../kube/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Cluster } from "../support/cluster.ts";
+import { startClusterApiManager } from "../support/cluster-api-manager.ts";
+import type { Daemon } from "../support/cluster-daemon.ts";
 import { nextRevision, replay } from "../support/cluster-history.ts";
 import { installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { createCluster, installForClusterctl, move, sayProvisioned } from "../support/clusterctl.ts";
+import { createCluster, move, sayProvisioned } from "../support/clusterctl.ts";
 import { withController } from "../support/controller-run.ts";
 import { hurried } from "../support/controller-timing.ts";
 import { until } from "../support/until.ts";
@@ -19,9 +21,10 @@ const clusters = { apiVersion: "cluster.x-k8s.io/v1beta2", plural: "clusters" };
 
 type Any = Stored<KubeObject & Bag>;
 
+const managers: Daemon[] = [];
 const prepare = async (started: Cluster) => {
   await installNodeIPPool(started);
-  await installForClusterctl(started);
+  managers.push(await startClusterApiManager(started));
   for (const name of ["nodeippool", namespace]) await started.kubectl(["create", "namespace", name]);
   await started.startControllers("garbage-collector-controller");
 };
@@ -98,7 +101,11 @@ class Side {
   }
 }
 
-describe("clusterctl move, there and back, with the real clusterctl and garbage collector", () => {
+afterAll(async () => {
+  for (const manager of managers) await manager.stop();
+});
+
+describe("clusterctl move, there and back, with the real clusterctl, core manager and garbage collector", () => {
   let [here, there]: Side[] = [];
   beforeAll(() => {
     [here, there] = [new Side(source()), new Side(target())];

@@ -91,6 +91,21 @@ export async function installKubevirt(cluster: Cluster): Promise<void> {
   );
 }
 
+/** All kinds that virt-controller watches; virt-operator gives those of VMs and migrations their subresources, the types do not say them. */
+export async function installAllOfKubevirt(cluster: Cluster): Promise<void> {
+  const folder = await generatedCrds("kubevirt");
+  const isKind = (name: string) => !/datavolumetemplatespecs|virtualmachineinstancepresets/.test(name);
+  await installCrds(cluster, folder, readdirSync(folder).filter(isKind));
+  const withStatus = (plural: string) => plural !== "virtualmachineinstances";
+  const kube = administrator(cluster);
+  for (const crd of await kube.list<Crd>(crds)) {
+    const { group, names, versions } = crd.spec;
+    if (!group.endsWith("kubevirt.io") || !withStatus(names.plural)) continue;
+    const spec = { versions: versions.map((one) => ({ ...one, subresources: { status: {} } })) };
+    await kube.patch(crds, crd.metadata.name, undefined, { spec }, { type: "merge" });
+  }
+}
+
 /** Our kind and theirs, with what they admit. */
 export async function installAll(cluster: Cluster): Promise<void> {
   await installNodeIPPool(cluster);

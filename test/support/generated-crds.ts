@@ -11,7 +11,15 @@ const packages = {
     "github.com/metal3-io/cluster-api-provider-metal3/api/v1beta1",
     "github.com/metal3-io/ip-address-manager/api/v1alpha1",
   ],
-  kubevirt: ["kubevirt.io/api/core/v1"],
+  kubevirt: [
+    "kubevirt.io/api/core/v1",
+    "kubevirt.io/api/clone/v1beta1",
+    "kubevirt.io/api/export/v1beta1",
+    "kubevirt.io/api/instancetype/v1beta1",
+    "kubevirt.io/api/migrations/v1alpha1",
+    "kubevirt.io/api/pool/v1alpha1",
+    "kubevirt.io/api/snapshot/v1beta1",
+  ],
 };
 
 /** A folder with the CRDs of a project, made of the types that test/tools pins; made on first use. */

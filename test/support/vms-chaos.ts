@@ -179,12 +179,14 @@ class VmSite {
   }
 }
 
-/** The addresses that a pod is told, once it may run. */
+/** The addresses that a pod is told, or was given, once it may run and until it has ended. */
 function ipsIn(pod: Bag | undefined): string[] {
   const { annotations } = asBag(pod?.metadata) ?? {};
-  const elements: { readonly ips?: string[] }[] = JSON.parse(`${asBag(annotations)?.[networksKey] ?? "[]"}`);
   const isGated = asList(asBag(pod?.spec)?.schedulingGates).length > 0;
-  return isGated ? [] : elements.flatMap(({ ips = [] }) => ips);
+  if (isGated || ["Succeeded", "Failed"].includes(`${asBag(pod?.status)?.phase}`)) return [];
+  const listsIn = (key: string): { readonly ips?: string[] }[] => JSON.parse(`${asBag(annotations)?.[key] ?? "[]"}`);
+  const given = [...listsIn(networksKey), ...listsIn("nodeippool.nmstate.io/allocated")];
+  return [...new Set(given.flatMap(({ ips = [] }) => ips))];
 }
 
 /** All that etcd ever held of pods and claims: an address that a pod runs with, and another VM's pod, or its claim, has, too. */

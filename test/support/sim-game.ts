@@ -5,6 +5,7 @@ import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { policy } from "./controller-objects.ts";
 import { type Odds, Play } from "./sim-play.ts";
+import { timestampWebhook } from "./sim-webhook.ts";
 
 const kinds = {
   Node: { apiVersion: "v1", plural: "nodes" },
@@ -39,6 +40,7 @@ export class Game extends Play {
 
   constructor(seed: number, odds: Odds) {
     super(seed, odds, [nmstate]);
+    this.server.webhook = timestampWebhook(this.server);
   }
 
   protected goesOn() {

@@ -28,7 +28,7 @@ export interface Metrics {
 const states: readonly WatchState[] = ["listing", "synced", "absent", "failing"];
 
 /**
- * The metrics of the controller; docs/operate.md lists them. Their library is loaded once a request was answered, or
+ * The metrics of the controller; docs/observe.md lists them. Their library is loaded once a request was answered, or
  * somebody asks: the first request does not wait for it.
  */
 export function metricsOf(count: () => Counted, version: string): Metrics {

@@ -1,4 +1,12 @@
-import { type Allocation, byCodeUnit, clusterSet, IpamError } from "../core/index.ts";
+import {
+  type Allocation,
+  byCodeUnit,
+  clusterSet,
+  IpamError,
+  nodeNameOf,
+  ownerOfKey,
+  type Pending,
+} from "../core/index.ts";
 import { isManaged, type Known, type Report } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { Later, refusalOf } from "../kube/index.ts";
@@ -99,6 +107,19 @@ export class Reporter {
     ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
+    this.tellWaiting(facts.pending);
+  }
+
+  /** Tells nodes that wait for a full pool, the first ten: a fleet must not make a fleet of Events. */
+  private tellWaiting(pending: PoolFacts["pending"]): void {
+    const isExhausted = ({ code }: Pending) => code === "exhausted";
+    const owners = new Set(pending.filter(isExhausted).map(({ claim }) => ownerOfKey(claim)));
+    for (const owner of [...owners].filter((one) => nodeNameOf(one) !== undefined).slice(0, 10)) {
+      const key = this.world.keyOfOwner(owner);
+      const pools = new Set((this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool));
+      const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. Let spec.range.end grow, or add spec.additionalRanges.`;
+      if (key !== undefined) this.ground.observer?.wrong(key, "ExhaustedIPPool", message);
+    }
   }
 
   private async factsOfPool({ name, pool, whole, problem, object }: ClusterPool, scene: Scene): Promise<PoolFacts> {

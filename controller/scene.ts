@@ -19,7 +19,7 @@ import { conflictsIn, type Desired, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { placeless } from "../schema/objects.ts";
+import { asBag, placeless } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
@@ -179,6 +179,7 @@ function readAlone(
     hasAllPools: true,
     nodes: [],
     poolUids: uidsOf(pools),
+    unsound: unsoundOf(pools),
     authority: "Cluster",
   } as const;
   let owners: string[] = [];
@@ -265,8 +266,17 @@ export function factsOf(world: World, { sound, pools, conflicting }: Scene): Fac
     pools: new Map(sound.map((pool) => [pool.name, pool])),
     poolUids: uidsOf([...pools.values()]),
     conflicting,
-    unsound: new Map([...pools.values()].flatMap(({ name, problem }) => (problem ? [[name, problem.message]] : []))),
+    unsound: unsoundOf([...pools.values()]),
   };
+}
+
+function unsoundOf(pools: readonly ClusterPool[]): NonNullable<Facts["unsound"]> {
+  const found = pools.flatMap(({ name, problem, object }) => {
+    if (problem === undefined) return [];
+    const { authority, clusterRange } = asBag(object.spec) ?? {};
+    return [[name, { why: problem.message, isPlanned: authority === "Plan" && clusterRange === undefined }] as const];
+  });
+  return new Map(found);
 }
 
 function uidsOf(pools: readonly ClusterPool[]): ReadonlyMap<string, string> {

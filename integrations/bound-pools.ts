@@ -24,7 +24,7 @@ export function whyUnbound(
   { pools, unsound }: Pick<Facts, "pools" | "unsound">,
 ): Pick<Issue, "message"> | undefined {
   const pool = pools.get(name);
-  const why = unsound?.get(name);
+  const why = unsound?.get(name)?.why;
   if (pool === undefined && why !== undefined) return { message: `NodeIPPool ${name} gives no addresses: ${why}` };
   if (pool === undefined)
     return {

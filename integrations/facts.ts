@@ -9,8 +9,8 @@ export interface Facts {
   readonly poolUids?: ReadonlyMap<string, string>;
   /** In a cluster: claims, by their keys, for whose addresses hosts answer that are none of its own. */
   readonly conflicting?: ReadonlySet<string>;
-  /** In a cluster, where somebody is told: NodeIPPools that are there, and of which nothing may be taken now, each with why. */
-  readonly unsound?: ReadonlyMap<string, string>;
+  /** In a cluster: NodeIPPools that are there, and of which nothing may be taken now. `isPlanned`: the controller gives none of it in any case. */
+  readonly unsound?: ReadonlyMap<string, { readonly why: string; readonly isPlanned: boolean }>;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

@@ -123,20 +123,22 @@ function concerns(object: Bag): Concern {
 }
 
 /** The parked policy: the key that parks it, and how its nodes fare. */
-function report({ object, made, rejected, pending }: Known, { nodes, pools }: Facts): Report {
+function report({ object, made, rejected, pending }: Known, facts: Facts): Report {
+  const { nodes } = facts;
   const { value: policy } = parsePolicy(object);
-  if (policy !== undefined && !asksHere(policy, pools)) return {};
+  if (policy !== undefined && !asksHere(policy, facts)) return {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const children = made.filter(({ object: one }) => one.kind === policyKind);
   const fares = children.map(({ object: child, about }) => faresBy(child, about[0]));
-  const waiting = new Map(pending.map(({ claim, message }) => [nodeNameOf(ownerOfKey(claim)), message]));
+  const waiting = new Set(pending.map(({ claim }) => `${nodeNameOf(ownerOfKey(claim))}`));
   const conditions = policyConditions({
     nodes: selected.length,
     available: fares.filter((one) => one === "available").length,
     failing: fares.filter((one) => one === "failing").length,
     notReady: selected.filter(({ isReady }) => isReady === false).length,
-    waiting: [...waiting.values()],
+    waiting: [...waiting],
+    reasons: [...new Set(pending.map(({ message }) => message))],
     rejected,
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
@@ -144,9 +146,11 @@ function report({ object, made, rejected, pending }: Known, { nodes, pools }: Fa
 }
 
 /** Does a policy ask the controller for an address? What is wrong with its other pools, if anything, the policy says itself. */
-function asksHere({ captures }: Policy, pools: Facts["pools"]): boolean {
-  const asked = [...captures.values()].flatMap(({ pool }) => pools.get(pool) ?? []);
-  return asked.some((pool) => !isPlanned(pool));
+function asksHere({ captures }: Policy, { pools, unsound }: Facts): boolean {
+  return [...captures.values()].some(({ pool: name }) => {
+    const pool = pools.get(name);
+    return pool === undefined ? unsound?.get(name)?.isPlanned === false : !isPlanned(pool);
+  });
 }
 
 /** Why nothing is made for a node: a policy for one node alone needs a hostname label that no other one has. */

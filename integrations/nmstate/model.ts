@@ -46,18 +46,21 @@ export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
   refuseTwins(facts.nodes);
   const issues: Issue[] = [];
   for (const { policy, source } of model.own)
-    issues.push(...poolIssues(policy, facts.pools, issues.length).map((issue) => issueIn(source, issue)));
+    issues.push(...poolIssues(policy, facts, issues.length).map((issue) => issueIn(source, issue)));
   if (issues.length > 0) throw new IpamError("invalid", issues);
   return model.own.filter((one) => isExpanded(one, facts)).flatMap((one) => claimsOf(one.policy, nodesOf(one, facts)));
 }
 
 /** `before`: how many issues there are already; a look for what was meant costs a look at every pool. */
-function poolIssues(policy: Policy, pools: Facts["pools"], before: number): Issue[] {
+function poolIssues(policy: Policy, { pools, unsound }: Facts, before: number): Issue[] {
   const desiredState = ["spec", "desiredState"];
   const found = misfits(policy, pools).map((issue) => ({ ...issue, path: [...desiredState, ...(issue.path ?? [])] }));
   const refused = [...policy.captures].flatMap(([capture, { pool: name }], i): Issue[] => {
     const path = ["spec", "capture", capture];
     const pool = pools.get(name);
+    const why = unsound?.get(name)?.why;
+    if (pool === undefined && why !== undefined)
+      return [{ message: `capture ${capture} asks for NodeIPPool ${name}, which allocates nothing now: ${why}`, path }];
     if (pool === undefined)
       return [
         {

@@ -7,8 +7,9 @@ export interface Count {
   readonly available: number;
   readonly failing: number;
   readonly notReady: number;
-  /** Nodes that get no address, each with the reason. */
+  /** The names of the nodes that get no address, and each reason once. */
   readonly waiting: readonly string[];
+  readonly reasons: readonly string[];
   /** Why the policy is not expanded at all. */
   readonly rejected?: string | undefined;
 }
@@ -21,24 +22,26 @@ export interface Count {
  *  -----------------------------+-------------+--------------------------+--------------------------------------------
  *  cannot be expanded           | Degraded    | FailedToConfigure        | why
  *  selects no node              | Ignored     | NoMatchingNode           | Policy does not match any node
- *  a node gets no address       | Degraded    | FailedToConfigure        | why, and of how many nodes
+ *  selects none that is Ready,  | Ignored     | NoMatchingNode           | Policy does not match any Ready node, N are
+ *   and none is configured      |             |                          |  NotReady (a handler would say Available here)
+ *  a node gets no address       | Degraded    | FailedToConfigure        | why, how many nodes, and the first three
  *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure
  *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished
  *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
  */
 export function policyConditions(count: Count): Bag[] {
-  const { nodes, available, failing, notReady, waiting, rejected } = count;
+  const { nodes, available, failing, notReady, waiting, reasons, rejected } = count;
   const ignored = notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`;
   const ready = nodes - notReady;
   if (rejected !== undefined) return failed(rejected);
-  if (nodes === 0)
-    return conditions("NoMatchingNode", {
-      Degraded: "False",
-      Available: "False",
-      Progressing: "False",
-      Ignored: ["True", "Policy does not match any node"],
-    });
-  if (waiting.length > 0) return failed(`${waiting.length}/${nodes} nodes get no address: ${waiting[0]}`);
+  if (nodes === 0) return unmatched("Policy does not match any node");
+  if (waiting.length > 0) {
+    const more = waiting.length > 3 ? ` and ${waiting.length - 3} more` : "";
+    const names = `${waiting.slice(0, 3).join(", ")}${more}`;
+    return failed(`${waiting.length}/${nodes} nodes get no address (${names}): ${reasons.slice(0, 3).join("; ")}`);
+  }
+  if (failing + available === 0 && ready === 0)
+    return unmatched(`Policy does not match any Ready node, ${notReady} are NotReady`);
   if (failing > 0) return failed(`${failing}/${nodes} nodes failed to configure`);
   if (available < ready)
     return conditions("ConfigurationProgressing", {
@@ -64,6 +67,15 @@ export function unlocking(there: unknown): Bag[] | undefined {
   if (reason !== "" && reason !== "ConfigurationProgressing") return undefined;
   const message = ["Unknown", "The policy is being parked for the controller"] as const;
   return conditions("Parking", { Degraded: "Unknown", Available: "Unknown", Progressing: message, Ignored: "Unknown" });
+}
+
+function unmatched(message: string): Bag[] {
+  return conditions("NoMatchingNode", {
+    Degraded: "False",
+    Available: "False",
+    Progressing: "False",
+    Ignored: ["True", message],
+  });
 }
 
 function failed(message: string): Bag[] {

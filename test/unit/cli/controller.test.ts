@@ -87,7 +87,7 @@ describe("the process of the controller", () => {
     expect(parseDuration("it", usual("look-every"))).toBe(timing.again);
     expect(parseDuration("it", usual("free-terminating-after"))).toBe(60_000);
     expect(usual("free-terminating")).toBe("never");
-    const page = readFileSync(join(root, "docs/operate.md"), "utf8");
+    const page = readFileSync(join(root, "docs/observe.md"), "utf8");
     expect(page).toContain(`--look-every ${usual("look-every")}`);
   });
 

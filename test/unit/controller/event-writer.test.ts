@@ -68,7 +68,7 @@ describe("Events", () => {
     await sim.pass(20_000);
     sim.engine.lookAgain();
     await sim.pass(20_000);
-    const full = () => written().filter((text) => text.includes("ExhaustedIPPool"));
+    const full = () => written().filter((text) => /NodeIPPool.*ExhaustedIPPool/.test(text));
     expect(full()).toEqual([expect.stringMatching(/^1 Warning NodeIPPool\/p .*: 1 more needed, for n2\./)]);
     sim.node("n3");
     await sim.pass(20_000);

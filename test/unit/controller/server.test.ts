@@ -140,11 +140,11 @@ describe("over HTTP", () => {
     expect(text).toMatch(/^nodeippool_run_duration_seconds_count{verb="allocate"} [1-9]/m);
   });
 
-  it("prints the metrics that docs/operate.md lists, and no others", async () => {
+  it("prints the metrics that docs/observe.md lists, and no others", async () => {
     const { get } = await started();
     const { text } = await get("/metrics");
     const printed = [...text.matchAll(/^# TYPE (\S+)/gm)].map(([, name]) => name);
-    const page = readFileSync(join(root, "docs/operate.md"), "utf8");
+    const page = readFileSync(join(root, "docs/observe.md"), "utf8");
     const rows = page.split("\n").filter((line) => line.startsWith("| `nodeippool_"));
     const listed = rows.flatMap((row) => [...row.matchAll(/`(nodeippool_\w+)`/g)].map(([, name]) => name));
     expect(printed.sort()).toEqual(listed.sort());

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Count, policyConditions, unlocking } from "../../../integrations/nmstate/policy-status.ts";
 
-const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, waiting: [] };
+const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, waiting: [], reasons: [] };
 
 describe("policyConditions", () => {
   it.each<[Partial<Count>, string, string, string]>([
@@ -20,7 +20,18 @@ describe("policyConditions", () => {
       "Policy is progressing 0/1 nodes finished, 2 nodes ignored due to NotReady state",
     ],
     [{ available: 1, failing: 1 }, "Degraded", "FailedToConfigure", "1/3 nodes failed to configure"],
-    [{ failing: 1, waiting: ["full", "full"] }, "Degraded", "FailedToConfigure", "2/3 nodes get no address: full"],
+    [
+      { nodes: 5, failing: 1, waiting: ["a", "b", "c", "d"], reasons: ["p is full", "q is full"] },
+      "Degraded",
+      "FailedToConfigure",
+      "4/5 nodes get no address (a, b, c and 1 more): p is full; q is full",
+    ],
+    [
+      { available: 0, notReady: 3 },
+      "Ignored",
+      "NoMatchingNode",
+      "Policy does not match any Ready node, 3 are NotReady",
+    ],
     [{ nodes: 0, available: 0 }, "Ignored", "NoMatchingNode", "Policy does not match any node"],
     [{ nodes: 0, rejected: "why" }, "Degraded", "FailedToConfigure", "why"],
     [{ waiting: ["full"], rejected: "why" }, "Degraded", "FailedToConfigure", "why"],

@@ -1,5 +1,6 @@
 import type { LogLevel } from "../controller/ground.ts";
 import { logger } from "../controller/log.ts";
+import { checkAccount } from "../controller/own-account.ts";
 import { parseListen } from "../controller/server.ts";
 import { type ControllerOptions, runController } from "../controller/start.ts";
 import { timing } from "../controller/timing.ts";
@@ -44,6 +45,7 @@ export async function controllerVerb(options: Options, version: string) {
     process.on(name, () => (stop.signal.aborted ? process.exit(128 + number) : stop.abort()));
   const at = parseListen(listen);
   const access = findAccess({ context });
+  await checkAccount(access);
   await runController({
     access,
     namespace: namespace ?? access.namespace,

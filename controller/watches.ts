@@ -19,7 +19,7 @@ type States = Map<string, WatchState>;
 /** The watches of all kinds that they look at, each once. They begin with `run`, and end when the signal aborts. */
 export function watchesOf(source: ReturnType<typeof transport>, looking: readonly Looking[], watching: Watching) {
   const kinds = mergedKinds(looking.flatMap(({ world }) => world.allKinds()));
-  const states: States = new Map(kinds.flatMap((kind) => namesOf(kind).map((name) => [name, "listing"])));
+  const states: States = new Map(kinds.flatMap((kind) => watchNames(kind).map((name) => [name, "listing"])));
   const running = { signal: watching.signal, clock: realClock, random: Math.random };
   const run = () =>
     kinds.flatMap((kind) => {
@@ -32,9 +32,16 @@ export function watchesOf(source: ReturnType<typeof transport>, looking: readonl
   return { states, run };
 }
 
-/** What each watch of a kind is called: as the kind; where there are several, with a number. */
-function namesOf(kind: WorldKind): string[] {
-  return selectionsOf(kind).map((_, i) => (i === 0 ? nameOfKind(kind) : `${nameOfKind(kind)} ${i + 1}`));
+/** Returns the name of each watch of a kind: that of the kind, and where there are several, what each selects. */
+export function watchNames(kind: WorldKind): string[] {
+  const all = selectionsOf(kind);
+  return all.map((where) => (all.length === 1 ? nameOfKind(kind) : `${nameOfKind(kind)} ${selected(where)}`));
+}
+
+/** Such as `metal3/metadata.name=nodeippool-infra`. */
+function selected({ namespace, labels, fields }: ReturnType<typeof selectionsOf>[number]): string {
+  const selectors = [labels, fields].filter((one) => one !== undefined).join(",");
+  return [namespace, selectors === "" ? undefined : selectors].filter((one) => one !== undefined).join("/");
 }
 
 /** Whoever looks at a kind, together. */
@@ -67,7 +74,7 @@ function sinkOf(
   { log, timing, signal }: Watching,
 ) {
   const kind = nameOfKind(watched);
-  const name = `${namesOf(watched)[i]}`;
+  const name = `${watchNames(watched)[i]}`;
   const { follow: followIn } = worldsOf(looking, watched);
   const statesOf = (one: WorldKind) =>
     [...states].flatMap(([each, state]) => (each.split(" ")[0] === nameOfKind(one) ? state : []));

@@ -1,13 +1,15 @@
+import { execFile } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
+import { promisify } from "node:util";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { finalizer } from "../../controller/finalizer.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { root } from "../support/console.ts";
+import { readersEnvironment, root } from "../support/console.ts";
 import { ownAccess, withRefusals } from "../support/controller-rights.ts";
 
 interface Rule {
@@ -294,6 +296,18 @@ describe("deploy/ on a real API server", () => {
     expect(await refused(`patch nncp other ${edit}`)).toBeUndefined();
     expect(await refused("annotate nncp static-ip--node01 seen=yes")).toBeUndefined();
     expect(await refused("delete nncp static-ip--node01")).toBeUndefined();
+  });
+
+  it("says at its start that an administrator may not run it where that policy is", async () => {
+    const env = { ...readersEnvironment(), KUBECONFIG: cluster().kubeconfig };
+    const words = ["controller", "--namespace", "nodeippool", "--listen", "off"];
+    const run = promisify(execFile)("nodeippool", words, { env, timeout: 30_000 });
+    await expect(run).rejects.toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(
+        /runs as .*, but ValidatingAdmissionPolicy nodeippool-protection .*kubectl create token/s,
+      ),
+    });
   });
 
   it("parks policies that take addresses from pools as they are applied, if asked, and no others", async () => {

@@ -73,6 +73,9 @@ it("leaves the policies of nodes as they are, and comes back with the same addre
   });
   const before = await kubectl("get nncp -o json");
 
+  const saved = await kubectl(
+    "get configmaps -n nodeippool -l nodeippool.nmstate.io/record -o jsonpath={.items[*].data}",
+  );
   for (const title of ["First", "The controller"]) await type(commandsOf(title));
   expect(await kubectl("get nncp -o json")).toBe(before);
   const kinds = "namespace,crd,clusterrole,validatingadmissionpolicy";
@@ -96,4 +99,9 @@ it("leaves the policies of nodes as they are, and comes back with the same addre
     await eventually(cluster(), selector, '{"nmstate.io/ippool-template":"parked"}');
     await eventually(cluster(), "get nodeippool traffic-1 -o jsonpath={.status.allocated-offsets}", "[0,1]");
   });
+  const record = "get configmaps -n nodeippool -l nodeippool.nmstate.io/record -o jsonpath={.items[*].data}";
+  const later = await kubectl(record);
+  await type(sectionOf("recovery", "From a backup of the ConfigMaps").commands);
+  expect(await kubectl(record)).toBe(saved);
+  expect(later).not.toBe(saved);
 });

@@ -188,7 +188,7 @@ export class Allocator implements Finder {
     const { readAt } = this.record;
     const releasing = (await this.record.get()).releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
-    const own = releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
+    const own = releasing.filter((line) => owners.has(ownerOfKey(line.claim)) && !this.record.isUnreadable(line));
     return { readAt, ...(await this.proof.gone(own, scene, readAt)) };
   }
 
@@ -242,7 +242,7 @@ export class Allocator implements Finder {
       conflicting: conflictingIn(desired, lines.record),
       shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
-      isHeld: (line) => this.proof.isBlind(line) || standing.isHeld(line),
+      isHeld: (line) => this.record.isUnreadable(line) || this.proof.isBlind(line) || standing.isHeld(line),
     };
   }
 

@@ -11,6 +11,7 @@ import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf, poolKind } from "./kinds.ts";
 import { retryLevel } from "./log.ts";
+import { tellMoved } from "./moved-lines.ts";
 import { Quarantine } from "./quarantine.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
@@ -204,13 +205,19 @@ export class Engine {
   private async allocate(): Promise<undefined> {
     const { record } = this.allocator;
     try {
+      await record.fresh();
+      tellMoved(this.allocator, this.observer);
       if (this.isAll || this.waiting.size > 0) await this.lookAtWaiting();
-      else {
-        await record.fresh();
-        if (this.takeChanged()) this.queue.add("allocate");
+      else if (this.takeChanged()) this.queue.add("allocate");
+      if (record.takeOtherwise()) {
+        this.tellPools();
+        await this.seeMisfits(true);
       }
+    } catch (error) {
+      if (record.damage !== undefined) this.tellPools();
+      throw error;
     } finally {
-      if (record.hold.isRunning()) this.queue.addAfter("allocate", this.timing.see / 4);
+      this.queue.addAfter("allocate", record.hold.isRunning() ? this.timing.see / 4 : this.timing.reread);
     }
     return undefined;
   }
@@ -235,8 +242,6 @@ export class Engine {
       for (const owner of owners) this.waiting.add(owner);
       this.isAll ||= isAll;
       if (error instanceof IpamError && error.code !== "invalid") this.allocator.forgetRecord();
-      if (this.allocator.record.damage !== undefined)
-        for (const pool of poolObjects(this.world, this.integrations)) this.queue.add(`report ${objectKey(pool)}`);
       throw error;
     } finally {
       this.looking = new Set();
@@ -254,6 +259,7 @@ export class Engine {
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
     const { owners, kept, rendered, pools, claims, change, asOf, later } = await this.allocator.look(asked);
+    tellMoved(this.allocator, this.observer);
     this.observer?.recorded(change);
     const hasFreed = change.released.length > 0;
     const wanted = rendered.map((object) => this.wantedObject(object, asOf));

@@ -75,7 +75,8 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  InvalidSpec, InvalidReset                                            | Invalid
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
- *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost      |
+ *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost,       |
+ *   Moved                                                               |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -95,6 +96,7 @@ const reasons: Readonly<Record<string, string>> = {
   IPConflict: "IPConflict",
   GatewayUnreachable: "GatewayUnreachable",
   InvalidReset: "Invalid",
+  Moved: "Moved",
   ChangedBack: "ChangedBack",
 };
 

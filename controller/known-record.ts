@@ -1,6 +1,7 @@
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { Ground } from "./ground.ts";
 import { LinesByOwner } from "./lines-by-owner.ts";
+import { type MovedLine, movedBetween } from "./moved-lines.ts";
 import { ReleaseHold } from "./release-hold.ts";
 
 /** The record as this controller knows it: by its own commits, and read anew now and then. */
@@ -19,6 +20,8 @@ export class KnownRecord {
   private last: Promise<unknown> = Promise.resolve();
   /** Claims whose lines changed: by a commit of ours, or somebody else's. */
   private readonly changed = new Set<string>();
+  private readonly moved: MovedLine[] = [];
+  private isOtherwise = false;
 
   /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
   constructor(ground: Ground, graceOf?: (pool: string) => number) {
@@ -42,6 +45,23 @@ export class KnownRecord {
       this.snapshot = undefined;
       return this.know(await this.ground.state.commit(plan));
     });
+  }
+
+  /** Whether somebody else has changed the record since this was asked, be it only what can be read of it. */
+  takeOtherwise(): boolean {
+    const { isOtherwise } = this;
+    this.isOtherwise = false;
+    return isOtherwise;
+  }
+
+  /** The live addresses that somebody else has changed since this was asked. */
+  takeMoved(): MovedLine[] {
+    return this.moved.splice(0);
+  }
+
+  /** Whether a line is of a subnet whose record cannot be read now: it stays as it was read last. */
+  isUnreadable({ pool }: { readonly pool: string }): boolean {
+    return this.latest?.unreadable?.has(pool) === true;
   }
 
   /** It may be another one than we know. */
@@ -79,7 +99,10 @@ export class KnownRecord {
     this.readAt = at;
     this.damage = undefined;
     // Most often nobody else has written; then all that was made of what we know may stay.
-    return this.know(this.latest !== undefined && isSame(this.latest, snapshot) ? this.latest : snapshot);
+    if (this.latest !== undefined && isSame(this.latest, snapshot)) return this.know(this.latest);
+    if (this.latest !== undefined) this.moved.push(...movedBetween(this.latest, snapshot));
+    this.isOtherwise = true;
+    return this.know(snapshot);
   }
 
   private know(snapshot: Snapshot): Snapshot {
@@ -92,7 +115,9 @@ export class KnownRecord {
   }
 }
 
-/** Do two snapshots say the same? Each pool has a token of its content. */
-function isSame({ base: before }: Snapshot, { base: now }: Snapshot): boolean {
-  return before.size === now.size && [...now].every(([pool, token]) => before.get(pool) === token);
+/** Whether two snapshots say the same. Each pool has a token of its content. */
+function isSame(before: Snapshot, now: Snapshot): boolean {
+  const isEqual = (a: ReadonlyMap<string, string> = new Map(), b: ReadonlyMap<string, string> = new Map()) =>
+    a.size === b.size && [...b].every(([pool, text]) => a.get(pool) === text);
+  return isEqual(before.base, now.base) && isEqual(before.unreadable, now.unreadable);
 }

@@ -72,7 +72,7 @@ export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly c
 
 function verdict(facts: PoolFacts): [string, string, string] {
   const { pool, problem, isResetting, pending, live } = facts;
-  if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, live)];
+  if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, facts)];
   if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
   const collisions = [...facts.collisions.slice(0, 3), ...kept(facts)];
   if (collisions.length > 0) return ["False", "IPCollision", collisions.join(" ")];
@@ -114,9 +114,13 @@ function growthOf(pool: Pool | undefined): string {
   return howToGrow(pool);
 }
 
-function holders({ reason }: PoolProblem, live: readonly Allocation[]): string {
-  if (reason !== "Terminating" || live.length === 0) return "";
-  return ` It is in use by ${live.length}: ${names(live)}. It goes when no policy asks for it any more.`;
+function holders({ reason }: PoolProblem, { live, releasing }: PoolFacts): string {
+  if (reason !== "Terminating") return "";
+  if (live.length > 0)
+    return ` It is in use by ${live.length}: ${names(live)}. It goes when no policy asks for it any more.`;
+  if (releasing.length === 0) return "";
+  const addresses = releasing.length === 1 ? "1 address" : `${releasing.length} addresses`;
+  return ` ${addresses} that ${names(releasing)} had may still be in use, and keep it until reports show that they are not. If you know that they are off, release them by name.`;
 }
 
 function names(claims: readonly { readonly claim: string }[]): string {

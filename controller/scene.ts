@@ -224,11 +224,12 @@ function foreignUses(object: Seen): Showing[] {
 
 /** A pool whose lines on record do not fit what it says now gives nothing until that is settled. Most often all fit. */
 function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly ClusterPool[] {
+  const { unreadable = new Map() } = snapshot;
   const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
-  if (misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
+  if (unreadable.size === 0 && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
   return all.map((one) => {
     const { pool, ...rest } = one;
-    const why = pool && misfit([pool]);
+    const why = pool && (unreadable.get(one.name) ?? misfit([pool]));
     return why === undefined ? one : { ...rest, problem: { reason: "UnsynchronizedIPPool", message: why } };
   });
 }

@@ -19,6 +19,8 @@ export const timing = {
   see: 5_000,
   /** An address is free at the earliest so long after this controller saw it releasing. */
   hold: 25_000,
+  /** The record is read anew after so long, to see what others have changed: `release`, another controller, a hand. */
+  reread: 10_000,
   /** How long a status waits for what else changes. */
   settle: 100,
   /** How long it waits for how others fare: a rollout has thousands of them, and each report looks at all. */

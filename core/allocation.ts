@@ -40,6 +40,8 @@ export interface Snapshot {
   readonly releasing: readonly Allocation[];
   /** Per pool a token of its content; a commit compares it with what the record then holds. */
   readonly base: ReadonlyMap<string, string>;
+  /** Pools whose part of the record cannot be read, each with why: their lines are as they were read last, and must not be changed. */
+  readonly unreadable?: ReadonlyMap<string, string>;
 }
 
 /** What a backend reads where nothing was ever recorded. */

@@ -8,6 +8,11 @@ import { type Held, isLost, Store } from "./store.ts";
 interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */
   readonly budget?: number;
+  /**
+   * Go on where a subnet that was read before cannot be read now: it is as it was read last, and not written (`Snapshot.unreadable`).
+   * For who reads often and can hold back what is about that subnet; everybody else gets `corrupt`.
+   */
+  readonly goesOn?: boolean;
 }
 
 /**
@@ -22,9 +27,9 @@ interface KubernetesLimits {
 export function kubernetes(
   objects: Objects,
   namespace?: string,
-  { budget = 30_000 }: KubernetesLimits = {},
+  { budget = 30_000, goesOn = false }: KubernetesLimits = {},
 ): KnownBackend {
-  const store = new Store(objects, namespace);
+  const store = new Store(objects, namespace, goesOn);
   let last: Held | undefined;
   return {
     name: store.name,
@@ -117,7 +122,8 @@ class Commit {
       await this.store.replace(held, next, (pools) => {
         for (const pool of pools) this.begun.add(pool);
       });
-      return next;
+      const { unreadable } = held.snapshot;
+      return unreadable === undefined ? next : { ...next, unreadable };
     } catch (error) {
       this.unsure = isLost(error) ? error : undefined;
       throw error;

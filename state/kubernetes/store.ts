@@ -2,8 +2,18 @@ import { randomUUID } from "node:crypto";
 import { IpamError, type PoolRecord, type Snapshot, shellWord } from "../../core/index.ts";
 import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
 import type { Content } from "../codec.ts";
-import { begin, checkIndex, decodeIndex, emptyIndex, encodeIndex, type Index, isSame } from "./subnet-index.ts";
-import { type Body, decodePart, emptyPart, encodePart, join, partName, split } from "./subnet-records.ts";
+import { Parts } from "./parts.ts";
+import {
+  begin,
+  checkIndex,
+  decodeIndex,
+  emptyIndex,
+  encodeIndex,
+  type Index,
+  isSame,
+  lostPart,
+} from "./subnet-index.ts";
+import { type Body, decodePart, emptyPart, encodePart, partName, split } from "./subnet-records.ts";
 
 /** A ConfigMap that holds a part of the record, or the index of the parts. */
 interface RecordMap extends KubeObject {
@@ -25,6 +35,8 @@ export interface Held {
   readonly maps: ReadonlyMap<string, Stored<RecordMap>>;
   /** What tells this record from all others, once it has begun. */
   readonly indexUid: string | undefined;
+  /** Parts that cannot be read, each with why: the snapshot has them as they were read last. */
+  readonly unreadable: ReadonlyMap<string, IpamError>;
 }
 
 /** The objects of one record. A write replaces the version that was read, or nothing. */
@@ -36,10 +48,13 @@ export class Store {
   private readonly isNamed: boolean;
   /** What parts hold, by uid and version: most of them are as they were. */
   private read = new Map<string, Snapshot>();
+  /** Parts as they were read last, by their names, for a reader that goes on where one of them cannot be read. */
+  private readonly lastRead: Map<string, Snapshot> | undefined;
   /** Names that could not be made because there was such an object. */
   private readonly taken = new Set<string>();
 
-  constructor(objects: Objects, namespace: string | undefined) {
+  constructor(objects: Objects, namespace: string | undefined, goesOn = false) {
+    this.lastRead = goesOn ? new Map() : undefined;
     this.objects = objects;
     this.namespace = namespace ?? objects.namespace;
     this.isNamed = namespace !== undefined;
@@ -60,25 +75,30 @@ export class Store {
     return held;
   }
 
-  private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index"> {
+  private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index" | "unreadable"> {
+    const stored = maps.get(indexName);
+    const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, this.label(indexName));
+    const found = this.decodeParts(maps);
+    for (const pool of index.pools)
+      found.miss(partName(pool), () => lostPart(pool, this.label(partName(pool)), this.label(indexName)));
+    const snapshot = found.join();
+    const lacksPart = (pool: PoolRecord) => (found.has(partName(pool)) ? undefined : this.label(partName(pool)));
+    if (stored !== undefined) checkIndex(index, snapshot.pools, lacksPart, this.label(indexName));
+    found.keep();
+    return { snapshot, index, unreadable: found.unreadable };
+  }
+
+  private decodeParts(maps: ReadonlyMap<string, Stored<RecordMap>>) {
     const read = new Map<string, Snapshot>();
-    const parts = new Map<string, Snapshot>();
+    const found = new Parts(this.lastRead);
     for (const [name, map] of maps) {
       if (name === indexName) continue;
       const version = versionOf(map);
-      const part = this.read.get(version) ?? decodePart(bodyOf(map), this.label(name));
-      read.set(version, part);
-      parts.set(name, part);
+      const part = found.take(name, () => this.read.get(version) ?? decodePart(bodyOf(map), this.label(name)));
+      if (part !== undefined) read.set(version, part);
     }
     this.read = read;
-    const stored = maps.get(indexName);
-    const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, this.label(indexName));
-    const snapshot = join(parts);
-    if (stored !== undefined) {
-      const lacksPart = (name: string) => (maps.has(name) ? undefined : this.label(name));
-      checkIndex(index, snapshot.pools, (pool) => lacksPart(partName(pool)), this.label(indexName));
-    }
-    return { snapshot, index };
+    return found;
   }
 
   /** An empty list is also what a server shows of a namespace that is not there, and of objects without their labels. */
@@ -136,6 +156,7 @@ export class Store {
    */
   async replace(held: Held, next: Snapshot, written: (pools: Iterable<string>) => void = () => {}): Promise<void> {
     const changed = changedParts(held.snapshot, next);
+    for (const name of changed.keys()) if (held.unreadable.has(name)) throw held.unreadable.get(name);
     const after = split(next);
     // All of them are encoded before the first is written: one that is too large must leave nothing half done.
     const parts = [...changed].map(([name, touched]) => {

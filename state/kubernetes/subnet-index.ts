@@ -159,9 +159,13 @@ export function checkIndex(
     );
   for (const pool of pools) {
     const part = lacksPart(pool);
-    if (part !== undefined)
-      throw new IpamError("corrupt", `${part} is gone, or has lost its label: it holds pool ${pool.name}`, {
-        hint: `Put the label back, or take the object from a backup. If there is none, the page on recovery says what to do ("Where a subnet is lost"). If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${name}.`,
-      });
+    if (part !== undefined) throw lostPart(pool, part, name);
   }
+}
+
+/** The error for a part that the index of this name lists, and that is not there. */
+export function lostPart(pool: PoolRecord, part: string, index: string): IpamError {
+  return new IpamError("corrupt", `${part} is gone, or has lost its label: it holds pool ${pool.name}`, {
+    hint: `Put the label back, or take the object from a backup. If there is none, the page on recovery says what to do ("Where a subnet is lost"). If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${index}.`,
+  });
 }

@@ -43,7 +43,16 @@ export function emptyPart() {
   return { pools: [], allocations: [], releasing: [] } as { [K in keyof Content]: Content[K][number][] };
 }
 
-/** The record that parts make up. Throws IpamError `corrupt` for a pool that is in two of them, or in one of another subnet. */
+/** Throws IpamError `corrupt` for a part with a pool of another subnet. */
+export function checkPlace(name: string, { pools }: Content): void {
+  const pool = pools.find((one) => partName(one) !== name);
+  if (pool === undefined) return;
+  throw new IpamError("corrupt", `${name} holds pool ${pool.name}, whose place is ${partName(pool)}`, {
+    hint: "Delete it if it is a copy; if the pool's line was edited, put it back as it was.",
+  });
+}
+
+/** The record that parts make up. Throws IpamError `corrupt` for a pool that is in two of them. */
 export function join(parts: ReadonlyMap<string, Snapshot>): Snapshot {
   const homes = new Map<string, string>();
   for (const [name, { pools }] of parts)
@@ -51,10 +60,6 @@ export function join(parts: ReadonlyMap<string, Snapshot>): Snapshot {
       const other = homes.get(pool.name);
       if (other !== undefined) throw new IpamError("corrupt", `pool ${pool.name} is in both ${other} and ${name}`);
       homes.set(pool.name, name);
-      if (partName(pool) !== name)
-        throw new IpamError("corrupt", `${name} holds pool ${pool.name}, whose place is ${partName(pool)}`, {
-          hint: "Delete it if it is a copy; if the pool's line was edited, put it back as it was.",
-        });
     }
   const all = [...parts.values()].filter(({ pools }) => pools.length > 0);
   if (all.length === 1) return all[0] as Snapshot;

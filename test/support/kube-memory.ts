@@ -31,6 +31,14 @@ export class MemoryCluster {
     };
   }
 
+  /** Somebody edits the record in an object by hand, or deletes it. */
+  edit(name: string, change: (record: string) => string | undefined): void {
+    const there = this.maps.get(name) as Stored<Map1>;
+    const record = change(`${there.data?.record}`);
+    if (record === undefined) this.maps.delete(name);
+    else this.keep({ ...there, data: { ...there.data, record } });
+  }
+
   private create(object: Map1): Stored<Map1> {
     const { name } = object.metadata;
     if (this.maps.has(name)) throw refusal("AlreadyExists");

@@ -4,13 +4,10 @@ import type { Around } from "./kube-memory.ts";
 import { MemoryCluster } from "./kube-memory.ts";
 import { SimController } from "./sim-controller.ts";
 
-/** A controller in memory whose record is in ConfigMaps, as in a cluster, with the rules that these have. */
-export function simWithMaps(
-  integrations: readonly Integration[],
-  around?: Around,
-): { readonly sim: SimController; readonly maps: MemoryCluster["maps"] } {
+/** A controller in memory whose record is in ConfigMaps, as in a cluster, with the rules that these have; others edit it, or write it as commands do. */
+export function simWithMaps(integrations: readonly Integration[], around?: Around) {
   const cluster = new MemoryCluster();
-  const state = kubernetes(cluster.objects(around), "net");
+  const state = kubernetes(cluster.objects(around), "net", { goesOn: true });
   const sim: SimController = new SimController(
     undefined,
     () => ({
@@ -27,5 +24,6 @@ export function simWithMaps(
     undefined,
     integrations,
   );
-  return { sim, maps: cluster.maps };
+  const edit: MemoryCluster["edit"] = (name, change) => cluster.edit(name, change);
+  return { sim, edit, others: kubernetes(cluster.objects(), "net") };
 }

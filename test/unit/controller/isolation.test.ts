@@ -1,8 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { planRelease } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
+import type { SimController } from "../../support/sim-controller.ts";
 import { simWithMaps } from "../../support/sim-maps.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
 import { attachment } from "../../support/whereabouts-objects.ts";
@@ -23,11 +25,11 @@ function pool(name: string, cidr: string, range: Bag = {}, spec: Bag = {}) {
 
 /** A node with an address of pool `good`, and then one more after something bad was made. */
 async function besideGood(...bad: readonly Bag[]) {
-  const { sim, maps } = simWithMaps(integrations);
+  const { sim, edit, others } = simWithMaps(integrations);
   sim.create(pool("good", "10.0.0.0/16", { start: "10.0.1.1", end: "10.0.1.9" }));
   sim.create(pool("other", "10.9.0.0/24"));
-  sim.create(policy("a", "good") as never);
-  sim.create(policy("b", "other", "eth2") as never);
+  sim.create(policy("a", "good", "eth1", { maxUnavailable: "100%" }) as never);
+  sim.create(policy("b", "other", "eth2", { maxUnavailable: "100%" }) as never);
   sim.node("n1");
   await sim.pass(5_000);
   for (const object of bad) sim.create(object as never);
@@ -38,7 +40,7 @@ async function besideGood(...bad: readonly Bag[]) {
     conditionOf(asBag(sim.object("NodeIPPool", name)?.status)?.conditions, "Available");
   const events = (about: string) =>
     sim.said.filter((said) => said.startsWith(`${about} `)).map((said) => said.slice(about.length + 1));
-  return { sim, maps, available, events };
+  return { sim, edit, others, available, events };
 }
 
 const served = [
@@ -121,6 +123,86 @@ describe("a full pool", () => {
     const { sim } = await besideGood(...pools, both);
     const given = ["10.5.0.1 Node/n1/c/address", "10.6.0.1 Node/n1/c/more"];
     expect(sim.lines()).toEqual([served[0], served[1], ...given, ...served.slice(2)]);
+  });
+});
+
+describe("a record that others change", () => {
+  const part = "ippool.default.10.0.0.0-16";
+  const children = (sim: SimController) =>
+    sim
+      .all("NodeNetworkConfigurationPolicy")
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.includes("--"));
+
+  it.each<[string, (record: string) => string | undefined, RegExp]>([
+    ["has a line out of order", (text) => text.replace(/(- .*n1.*\n)(- .*n2.*\n)/, "$2$1"), /is out of order/],
+    ["cannot be read", () => "nothing", /is not a record|Put it back/],
+    ["is of another version", (text) => text.replace(/version: \d+/, "version: 99"), /version/],
+    ["is gone", () => undefined, /is gone, or has lost its label/],
+  ])(
+    "and that %s in one subnet: its pools say where, nothing of it changes, and all others are served",
+    async (_, change, message) => {
+      const { sim, edit, available } = await besideGood();
+      let whole = "";
+      edit(part, (text) => {
+        whole = text;
+        expect(change(text)).not.toBe(text);
+        return change(text);
+      });
+      await sim.pass(15_000);
+      expect(available("good")).toMatchObject({
+        reason: "UnsynchronizedIPPool",
+        message: expect.stringMatching(message),
+      });
+      expect(available("good")?.message).toContain(`ConfigMap net/${part}`);
+      expect(available("other")?.reason).toBe("ReconciledPool");
+      sim.node("n3");
+      sim.remove("Node", "n1");
+      await sim.pass(60_000);
+      expect(sim.lines().filter((line) => line.startsWith("10.9."))).toEqual([
+        "10.9.0.2 Node/n2/b/address",
+        "10.9.0.3 Node/n3/b/address",
+      ]);
+      expect(children(sim)).toEqual(expect.arrayContaining(["a--n2", "b--n2", "b--n3"]));
+      if (change("") === undefined) return;
+      edit(part, () => whole);
+      await sim.pass(60_000);
+      expect(available("good")?.reason).toBe("ReconciledPool");
+      expect(sim.lines().slice(0, 2)).toEqual(["10.0.1.2 Node/n2/a/address", "10.0.1.3 Node/n3/a/address"]);
+    },
+  );
+
+  it("is read soon: an address that is moved by hand is told on its pool and its node before the node's policy changes", async () => {
+    const { sim, edit, events } = await besideGood();
+    const policyOf = (name: string) => JSON.stringify(sim.object("NodeNetworkConfigurationPolicy", name)?.spec);
+    const told = () => sim.said.filter((said) => said.includes(" Moved: ")).length;
+    const isMoved = () => policyOf("a--n2").includes("10.0.1.9");
+    edit(part, (text) => text.replace("10.0.1.2", "10.0.1.9"));
+    const orders: boolean[] = [];
+    sim.server.events.push = (...all) => {
+      if (isMoved()) orders.push(told() > 0);
+      return Array.prototype.push.apply(sim.server.events, all);
+    };
+    await sim.pass(20_000);
+    expect([isMoved(), orders[0]]).toEqual([true, true]);
+    for (const about of ["NodeIPPool.nmstate.io/good", "Node/n2"])
+      expect(events(about)).toContainEqual(
+        expect.stringMatching(/^Moved: .*n2 has 10\.0\.1\.9 of pool good .*, not 10\.0\.1\.2\./),
+      );
+  });
+
+  it("frees a pool that is being deleted, which said what kept it", async () => {
+    const { sim, others, available } = await besideGood();
+    for (const name of ["n1", "n2"]) sim.shows(name, name === "n1" ? "10.0.1.1" : "10.0.1.2");
+    await sim.pass(2_000);
+    sim.remove("NodeNetworkConfigurationPolicy", "a");
+    sim.remove("NodeIPPool", "good");
+    await sim.pass(90_000);
+    expect(available("good")?.message).toMatch(/2 addresses that n1, n2 had may still be in use.*release them by name/);
+    const record = await others.read();
+    await others.commit(planRelease(record, record.releasing));
+    await sim.pass(20_000);
+    expect(sim.object("NodeIPPool", "good")).toBeUndefined();
   });
 });
 

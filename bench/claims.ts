@@ -4,6 +4,7 @@ import { asBag } from "../schema/objects.ts";
 import { type Cluster, startCluster } from "../test/support/cluster.ts";
 import { installClusterApi, installNmstate } from "../test/support/cluster-kinds.ts";
 import { root } from "../test/support/console.ts";
+import { beside } from "./claims-beside.ts";
 import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";
@@ -21,7 +22,7 @@ export async function run(short: boolean): Promise<Result[]> {
   const count = short ? 200 : 1_000;
   const cluster = await startCluster({ fsync: true });
   try {
-    return await onCluster(cluster, count, short ? 1 : 3);
+    return [...(await onCluster(cluster, count, short ? 1 : 3)), ...(short ? [] : await beside(cluster))];
   } finally {
     await cluster.stop();
   }

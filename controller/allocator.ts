@@ -157,7 +157,8 @@ export class Allocator implements Finder {
     const changed = [...changedBy(plan), ...pending, ...this.pendingNow(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
-    const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines);
+    const idle = this.proof.idle(owners, this.record.lines, scene);
+    const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines, idle);
     return {
       owners,
       kept: new Set([...standing.kept, ...unclear, ...unknown]),

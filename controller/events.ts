@@ -76,7 +76,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
  *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost,       |
- *   Moved                                                               |
+ *   Moved, ResetKept                                                    |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -98,6 +98,7 @@ const reasons: Readonly<Record<string, string>> = {
   InvalidReset: "Invalid",
   Moved: "Moved",
   ChangedBack: "ChangedBack",
+  ResetKept: "ResetKept",
 };
 
 /** The Event that was last written for an object and a reason. */

@@ -3,6 +3,7 @@ import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { integrationOf } from "./asking.ts";
 import type { Ground } from "./ground.ts";
+import type { LinesByOwner } from "./lines-by-owner.ts";
 import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
 import type { SourceOf } from "./reset.ts";
@@ -63,6 +64,16 @@ export class Proof {
       scene,
       false,
     );
+  }
+
+  /** The releasing lines that are off their owners, and of which nothing was made: nothing has to be made to take them off. */
+  idle(owners: ReadonlySet<string>, lines: LinesByOwner, scene: Scene): ReadonlySet<Allocation> {
+    const releasing = [...owners].flatMap((owner) => lines.of(owner).releasing);
+    const isMade = ({ claim }: Allocation) =>
+      this.world
+        .ofOwner(ownerOfKey(claim))
+        .some((one) => isManaged(one) && this.world.concerns(one).sources.includes(`${this.sourceOf(claim)}`));
+    return new Set(this.off(releasing, scene).filter((line) => !isMade(line)));
   }
 
   /** Those that integrations say to be off their owners. */

@@ -78,13 +78,25 @@ export class Renderer {
     return [[source, this.read({ owned, others: [] }, look.facts, look)]];
   }
 
-  /** What is to exist for these owners, of what was asked for and the record that has it; and those of whom nobody can tell. */
-  render({ own, shared }: Asked, owners: ReadonlySet<string>, snapshot: Snapshot, lines: LinesByOwner) {
+  /**
+   * What is to exist for these owners, of what was asked for and the record that has it; and those of whom nobody can tell. Nothing is
+   * made to take `idle` lines off their owners.
+   */
+  render(
+    { own, shared }: Asked,
+    owners: ReadonlySet<string>,
+    snapshot: Snapshot,
+    lines: LinesByOwner,
+    idle: ReadonlySet<Allocation>,
+  ) {
     const mine = [...owners].map((owner) => lines.of(owner));
     const looked = {
       ...snapshot,
       allocations: mine.flatMap(({ allocations }) => allocations).sort(byAddress),
-      releasing: mine.flatMap(({ releasing }) => releasing).sort(byAddress),
+      releasing: mine
+        .flatMap(({ releasing }) => releasing)
+        .filter((line) => !idle.has(line))
+        .sort(byAddress),
     };
     const bySource = (all: readonly Allocation[]) =>
       Map.groupBy(shared.size === 0 ? [] : all, ({ claim }) => this.sourceOf(claim));

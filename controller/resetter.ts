@@ -1,11 +1,13 @@
+import { clusterSet, formatBlock, ownerName } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import { asBag, conditionOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
-import { isNodeIPPool } from "./asking.ts";
+import { integrationOf, isNodeIPPool } from "./asking.ts";
 import type { Ground } from "./ground.ts";
 import { editMetadata } from "./metadata.ts";
 import type { Reporter } from "./reporter.ts";
+import type { Reset } from "./reset.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -50,9 +52,31 @@ export class Resetter {
     if (await this.allocator.hasToFree(key)) return this.ground.timing.fresh;
     await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.ground.objects);
     await this.reporter.report(objectKey(pool));
+    await this.tellKept(reset);
     return undefined;
   }
+
+  /** What was freed has its own Event: on the pool, and on what asked for it. */
+  private async tellKept({ key, pool, covers }: Reset): Promise<void> {
+    const { releasing } = await this.allocator.record.get();
+    const kept = releasing.filter((line) => line.set === clusterSet && covers(line));
+    if (kept.length === 0) return;
+    const freeOnce = new Set(
+      kept.map(({ claim }) => integrationOf(claim, this.ground.integrations)?.freeOnce ?? byReports),
+    );
+    const some = kept.slice(0, few).map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`);
+    const rest = kept.length > few ? ` and ${kept.length - few} more` : "";
+    const why = [...freeOnce].join("; or ");
+    const message = `${resetAnnotation} kept ${some.join(", ")}${rest} of pool ${pool}: an address is free once ${why}.`;
+    this.ground.observer?.wrong(key, "ResetKept", message);
+  }
 }
+
+/** So many addresses are named. */
+const few = 5;
+/** When addresses of nodes are free. */
+const byReports =
+  "the report of its node (kubectl get nns) shows its NIC without it, or knows no such NIC, and the node's policy is not in progress (kubectl get nnce)";
 
 function isReconciling(pool: Seen | undefined): boolean {
   return conditionOf(asBag(pool?.status)?.conditions, "Available")?.reason === "ReconcilingPool";

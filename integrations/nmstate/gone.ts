@@ -1,9 +1,9 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
-import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
-import { faresBy } from "./enactment.ts";
+import { faresBy, lacksNic } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
@@ -22,10 +22,16 @@ import { usesOn } from "./uses.ts";
  *  there    | shows the NIC without the address | failed, or enacted since                     | in doubt; gone in a reset
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
- *  there    | shows the NIC without the address | none, and another one is enacted that gives  | gone
- *           |                                   | the NIC a list without it                    |
- *  there    | shows the NIC without the address | none, nor such another one                   | in doubt; gone in a reset
+ *  there    | shows the NIC without the address | none, but another one gives it               | in doubt; gone in a reset
+ *  there    | shows the NIC without the address | none, nor is it enacted                      | gone
+ *  there    | knows no such NIC, nor the address| failed, because the node has no such NIC     | gone
+ *  there    | knows no such NIC, nor the address| any other, or none                           | in doubt; gone in a reset,
+ *           |                                   |                                              | if it is not on its way
  *  there    | shows the address, or not the NIC | any                                          | in doubt
+ *           | as one that is up                 |                                              |
+ *
+ * A report that knows no such NIC proves nothing by itself: handlers leave out NICs that they are told to filter. nmstate looks at
+ * all of them.
  *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
  * The times of both are by the clock of the same node, in seconds; so "before" is in an earlier second.
@@ -42,7 +48,9 @@ export function goneFromNodes(
   const found = emptyFindings();
   const read = usesOn(nodes);
   for (const object of reports) read(placeless(object), found);
-  const proven = new Set(provenGone(releasing, found.nodes, found.uses).gone);
+  const { gone: off, kept } = provenGone(releasing, found.nodes, found.uses);
+  const proven = new Set(off);
+  const unused = new Set(kept.flatMap(({ line, isInUse }) => (isInUse ? [] : line)));
   const policies = objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
@@ -56,9 +64,14 @@ export function goneFromNodes(
     const enactment = enactmentOf(name);
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
-    if (!proven.has(line) || isGivenBy(line, listsIn(own))) return false;
+    if (isGivenBy(line, listsIn(own))) return false;
+    const isUnknown = unused.has(line) && found.nodes.has(ownerOfKey(line.claim)) && !namesNic(state, line.interface);
+    if (isUnknown && line.interface !== undefined)
+      return isReset ? !isOnItsWay(own, enactment) : isGivenUp(own, enactment, line.interface);
+    if (!proven.has(line)) return false;
     if (isReset) return !isOnItsWay(own, enactment);
-    if (own === undefined) return enactment === undefined && policies.some(takesOff);
+    // A handler makes the enactment before it applies the policy.
+    if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
     return takesOff(own) || (faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state));
   });
 }
@@ -66,6 +79,17 @@ export function goneFromNodes(
 /** The address lists that a policy gives. */
 function listsIn(policy: Bag | undefined): Lists {
   return listsOf(asBag(policy?.spec)?.desiredState);
+}
+
+/** Does a report name this NIC, as one that is up or not, or by whatever name? */
+function namesNic(state: Bag | undefined, nic: string | undefined): boolean {
+  const interfaces = asList(asBag(asBag(state?.status)?.currentState)?.interfaces);
+  return nic === undefined || JSON.stringify(interfaces).includes(JSON.stringify(nic));
+}
+
+/** Has the handler tried to take the address off, for the last time, and found no such NIC? */
+function isGivenUp(own: Bag | undefined, enactment: Bag | undefined, nic: string): boolean {
+  return own !== undefined && faresBy(own, enactment) === "failing" && lacksNic(enactment, nic);
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

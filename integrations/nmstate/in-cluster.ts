@@ -4,7 +4,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { kindInGroup } from "../object-key.ts";
-import { nodeOf } from "./child.ts";
+import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { parsePolicy } from "./parse-policy.ts";
@@ -20,6 +20,10 @@ function keyOfPolicy(name: string): string {
 
 function keyOfReport(node: string | undefined): string {
   return `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`;
+}
+
+function keyOfEnactment(node: string, policy: string): string {
+  return `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${policy}`;
 }
 
 const kinds: readonly WatchedKind[] = [
@@ -184,7 +188,11 @@ export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
-  evidenceOf: ({ claim }) => [keyOfReport(nodeNameOf(ownerOfKey(claim)))],
+  evidenceOf: ({ claim }) => {
+    const node = nodeNameOf(ownerOfKey(claim)) ?? "";
+    const child = childName(policyOfKey(claim), node);
+    return [keyOfReport(node), keyOfPolicy(child), keyOfEnactment(node, child)];
+  },
   barred: unselectable,
   gone: goneFromNodes,
   report,

@@ -66,7 +66,7 @@ describe("goneFromNodes", () => {
       there | eth1          | 5  | yes   | older         | 4   | no
       there | eth1          | 5  | yes   |               |     | no
       there | eth1          | 5  | no    | Available     | 4   | no
-      there | eth1          | 5  | no    |               |     | no
+      there | eth1          | 5  | no    |               |     | yes
       there | eth1 10.0.0.9 | 5  | yes   | Available     | 4   | yes
       there | eth1 10.0.0.4 | 5  | yes   | Available     | 4   | no
       there | eth9          | 5  | yes   | Available     | 4   | no
@@ -90,9 +90,10 @@ describe("goneFromNodes", () => {
       child | enacted   | the other gives | it        | gone
       no    |           | eth1 10.0.0.9   | Available | yes
       no    |           | eth1            | Available | yes
-      no    |           | eth1 10.0.0.9   | Failing   | no
+      no    |           | eth1 10.0.0.9   | Failing   | yes
       no    |           | eth1 10.0.0.4   | Available | no
-      no    |           | eth2 10.0.0.9   | Available | no
+      no    |           | eth1 10.0.0.4   | Failing   | no
+      no    |           | eth2 10.0.0.9   | Available | yes
       no    | Available | eth1 10.0.0.9   | Available | no
       yes   |           | eth1 10.0.0.9   | Available | no
       yes   | Failing   | eth1 10.0.0.9   | Available | no
@@ -108,6 +109,56 @@ describe("goneFromNodes", () => {
     ];
     const gone = goneFromNodes(objects, { nodes, pools: new Map() }, [line]);
     expect(gone).toEqual(cell("gone")[0] === "yes" ? [line] : []);
+  });
+
+  it.each(
+    tableOf(`
+      report        | child | enacted     | it says      | gone | in a reset
+      eth0          | yes   | Failing     | no eth1      | yes  | yes
+      eth0          | yes   | Failing     | no eth2      | no   | yes
+      eth0          | yes   | Failing     | other        | no   | yes
+      eth0          | yes   | Retrying    | no eth1      | no   | no
+      eth0          | yes   | older       | no eth1      | no   | no
+      eth0          | yes   | Available   |              | no   | yes
+      eth0          | yes   |             |              | no   | no
+      eth0          | no    |             |              | no   | yes
+      eth0          | no    | Failing     | no eth1      | no   | yes
+      eth0 10.0.0.4 | yes   | Failing     | no eth1      | no   | no
+      eth1          | yes   | Failing     | no eth1      | no   | yes
+                    | yes   | Failing     | no eth1      | no   | no
+    `),
+  )("where the node has no such NIC: $title", ({ cell }) => {
+    const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
+    const [shows] = cell("report");
+    const [enacted] = cell("enacted");
+    const text = cell("it says")
+      .join(" ")
+      .replace(/^no /, "NmstateError: InvalidArgument: Failed to find unknown type interface ");
+    const conditions = [
+      {
+        type: enacted === "Available" ? "Available" : "Failing",
+        status: "True",
+        message: text,
+        lastTransitionTime: at("4"),
+      },
+      ...(enacted === "Retrying" ? [{ type: "Progressing", status: "True" }] : []),
+    ];
+    const made = { ...enactment("", "4"), status: { policyGeneration: enacted === "older" ? 0 : 1, conditions } };
+    const objects = [
+      ...(shows === undefined ? [] : [report(cell("report").join(" "), "5")]),
+      ...(cell("child")[0] === "yes" ? [child] : []),
+      ...(enacted === undefined ? [] : [made]),
+    ];
+    const gone = (isReset: boolean) => goneFromNodes(objects, { nodes, pools: new Map() }, [line], isReset).length > 0;
+    expect([gone(false), gone(true)]).toEqual([cell("gone")[0] === "yes", cell("in a reset")[0] === "yes"]);
+  });
+
+  it("not where a NIC of that name is down: its profile may have the address", () => {
+    const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
+    const down = { name: "eth1", type: "ethernet", state: "down" };
+    const status = { currentState: { interfaces: [{ name: "eth0", state: "up" }, down] } };
+    const state = { kind: "NodeNetworkState", metadata: { name: "n" }, status };
+    expect(goneFromNodes([state], { nodes, pools: new Map() }, [line], true)).toEqual([]);
   });
 
   it.each([false, true])("not while its own policy gives it: a handler may try again (in a reset: %s)", (isReset) => {

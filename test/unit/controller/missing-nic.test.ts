@@ -1,0 +1,117 @@
+import { describe, expect, it } from "vitest";
+import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { policy } from "../../support/controller-objects.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+const kind = "NodeNetworkConfigurationPolicy";
+const policies = "nodenetworkconfigurationpolicies";
+const enactments = { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" };
+
+/** A node that reports these NICs, without addresses. */
+function reports(sim: SimController, name: string, ...nics: string[]): void {
+  const ipv4 = { enabled: true, dhcp: false, address: [] };
+  const interfaces = nics.map((nic) => ({ name: nic, type: "ethernet", state: "up", ipv4 }));
+  sim.create({
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkState",
+    metadata: { name },
+    status: { currentState: { interfaces }, lastSuccessfulUpdateTime: "2026-01-01T00:00:00Z" },
+  });
+}
+
+/** The handler of a node fails for good, and says why. */
+function fails(sim: SimController, name: string, node: string, message: string): void {
+  const { generation } = asBag(sim.object(kind, name)?.metadata) ?? {};
+  const there = sim.object("NodeNetworkConfigurationEnactment", `${node}.${name}`);
+  if (there !== undefined) sim.server.remove(enactments, { ...there, metadata: { name: `${node}.${name}` } } as never);
+  sim.create({
+    apiVersion: "nmstate.io/v1beta1",
+    kind: "NodeNetworkConfigurationEnactment",
+    metadata: { name: `${node}.${name}`, labels: { "nmstate.io/node": node, "nmstate.io/policy": name } },
+    status: { policyGeneration: generation, conditions: [{ type: "Failing", status: "True", message }] },
+  });
+}
+
+const unknown =
+  "error reconciling: NmstateError: InvalidArgument: Failed to find unknown type interface eth9 in desired state";
+const children = (sim: SimController) =>
+  sim
+    .all(kind)
+    .map(({ metadata }) => metadata.name)
+    .filter((name) => name.includes("--"))
+    .sort();
+
+function begin(nic: string, ...nodes: string[]): SimController {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  for (const node of nodes) {
+    sim.node(node);
+    reports(sim, node, "eth1");
+  }
+  sim.create(policy("a", "p", nic, { maxUnavailable: 1 }) as never);
+  return sim;
+}
+
+describe("a policy for a NIC that its node does not have, and that is deleted", () => {
+  it("leaves no clean-up behind, and its address is free once the handler says that there is no such NIC", async () => {
+    const sim = begin("eth9", "n1");
+    await sim.pass(5000);
+    fails(sim, "a--n1", "n1", unknown);
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+    fails(sim, "a--n1", "n1", unknown);
+    await sim.pass(60_000);
+    expect([sim.lines(), children(sim)]).toEqual([[], []]);
+  });
+
+  it("keeps its address while the handler fails for another reason", async () => {
+    const sim = begin("eth9", "n1");
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(5000);
+    fails(sim, "a--n1", "n1", "rolling back: no ping to the gateway");
+    await sim.pass(120_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+  });
+
+  it("keeps it in a reset, and says so, while the policy is on its way; afterwards it is freed", async () => {
+    const sim = begin("eth9", "n1");
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(5000);
+    const reset = () =>
+      sim.change("NodeIPPool", "p", (one) => ({
+        ...one,
+        metadata: { ...asBag(one.metadata), annotations: { [resetAnnotation]: "" } } as Bag,
+      }));
+    reset();
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+    expect(sim.said.filter((one) => one.includes("ResetKept"))).toEqual([
+      expect.stringMatching(
+        /^NodeIPPool\.nmstate\.io\/p ResetKept: .* kept 10\.0\.0\.1 of n1 of pool p: .*kubectl get nnce/,
+      ),
+    ]);
+    fails(sim, "a--n1", "n1", "rolling back: no ping to the gateway");
+    await sim.pass(5000);
+    reset();
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual([]);
+  });
+});
+
+it("where a policy never came to a node, nothing is made to take its address off, and the address is free", async () => {
+  const sim = begin("eth1", "n1", "n2");
+  await sim.pass(5000);
+  fails(sim, "a--n1", "n1", "no ping to the gateway");
+  await sim.pass(5000);
+  expect([children(sim), sim.lines().length]).toEqual([["a--n1"], 2]);
+  sim.requests.length = 0;
+  sim.remove(kind, "a");
+  await sim.pass(120_000);
+  expect(sim.requests.filter((one) => one === `create ${policies}`)).toEqual([]);
+  expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+});

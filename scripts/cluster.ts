@@ -6,9 +6,13 @@ import { startCluster } from "../test/support/cluster.ts";
 import { startClusterApiManager } from "../test/support/cluster-api-manager.ts";
 import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
 import { installAll, installIpamClaims } from "../test/support/cluster-kinds.ts";
+import { startVirtController } from "../test/support/kubevirt.ts";
 
 /** How the managers of each system are started. */
-const systems = new Map([["cluster-api", startClusterApiManager]]);
+const systems = new Map([
+  ["cluster-api", startClusterApiManager],
+  ["kubevirt", startVirtController],
+]);
 
 const args = process.argv.slice(2);
 const wanted = args[0] === "--with" ? args.splice(0, 2)[1] : undefined;

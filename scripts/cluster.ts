@@ -32,7 +32,8 @@ const controllers = ["garbage-collector", "namespace", "statefulset", "deploymen
 await cluster.startControllers(...controllers.map((name) => `${name}-controller`));
 // Without it, a pod says for ever that it waits for its addresses.
 await cluster.startScheduler();
-const managers = await Promise.all(names.map((name) => systems.get(name)?.(cluster)));
+const managers = [];
+for (const name of names) managers.push(await systems.get(name)?.(cluster));
 
 if (command.length === 0) {
   const { KUBECONFIG, PATH } = await clusterEnvironment(cluster);

@@ -777,6 +777,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "nodenetworkconfigurationenactments"
         ],
         "verbs": [
+          "get",
           "list",
           "watch",
           "patch"

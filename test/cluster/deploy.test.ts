@@ -227,6 +227,7 @@ describe("deploy/ on a real API server", () => {
 
     const late = [
       ["nodes", ""],
+      ["nodenetworkconfigurationenactments", "nmstate.io"],
       ["nodenetworkstates", "nmstate.io"],
     ] as const;
     const early = rights.filter(({ verb, resource }) => verb !== "get" || !late.some(([one]) => one === resource));

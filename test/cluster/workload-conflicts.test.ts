@@ -54,6 +54,8 @@ describe("pods look for conflicts before they start, and the cluster knows what 
       await kubectl("delete statefulsets,deployments,jobs --all");
       await until(async () => (await runner.pods()).length, 0);
       await until(() => kubectl("get configmaps -l nodeippool.nmstate.io/addresses -o name"), "");
+      // A pool goes before its addresses are free: the next test would get others.
+      await until(lines, 0);
       await kubectl("delete network-attachment-definitions,nodeippools --all --timeout=60s");
     });
     await kubectl("delete events --all");

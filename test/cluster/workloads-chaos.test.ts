@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
+import { isGated } from "../../integrations/gated-pod.ts";
 import { installIpamClaims } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
 import { prepareController } from "../support/controller-rights.ts";
 import { tries } from "../support/long.ts";
 import { recordHistory } from "../support/record-history.ts";
+import { until } from "../support/until.ts";
+import { singlePod } from "../support/workload-objects.ts";
 import { workloadsChaos, workloadsHistory } from "../support/workloads-chaos.ts";
 
 const cluster = clusterOfFile(async (started) => {
@@ -13,6 +16,11 @@ const cluster = clusterOfFile(async (started) => {
   await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
   const names = ["statefulset", "deployment", "replicaset", "garbage-collector"];
   await started.startControllers(...names.map((name) => `${name}-controller`));
+  // The policy is in force a moment after it is there.
+  const { schedulingGates: _, ...spec } = singlePod("any").spec;
+  const pod = JSON.stringify({ ...singlePod("any"), spec });
+  const made = () => started.kubectl(["create", "--dry-run=server", "-o", "json", "-f", "-"], pod);
+  await until(async () => isGated(JSON.parse(await made())), "the API server gates pods");
 });
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));
 const pods = tries(12, 200);

@@ -16,6 +16,13 @@ const longest = 1024;
 const resource = { apiVersion: "v1", plural: "events" };
 const component = "nodeippool-controller";
 
+/** The reason of the Event for each part of a change of the record that has one. */
+const recordEvents = [
+  ["Allocated", "allocated"],
+  ["Adopted", "adopted"],
+  ["Released", "released"],
+] as const;
+
 /** Writes Events, one after the other and as well as it goes: one that cannot be written is dropped, and nothing waits for one. */
 export class EventWriter {
   private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
@@ -70,23 +77,13 @@ export class EventWriter {
   private take(): Said[] {
     const { changes } = this;
     this.changes = [];
-    const facts = [
-      ...eventsOf(
-        "Allocated",
-        changes.flatMap(({ allocated }) => allocated),
+    const facts = recordEvents.flatMap(([reason, part]) =>
+      eventsOf(
+        reason,
+        changes.flatMap((change) => change[part]),
         this.finder,
       ),
-      ...eventsOf(
-        "Adopted",
-        changes.flatMap(({ adopted }) => adopted),
-        this.finder,
-      ),
-      ...eventsOf(
-        "Released",
-        changes.flatMap(({ released }) => released),
-        this.finder,
-      ),
-    ];
+    );
     const problems = [...this.problems].slice(0, Math.max(0, most - facts.length));
     for (const [key] of problems) this.problems.delete(key);
     return [...facts.slice(0, most), ...problems.map(([, said]) => said)];

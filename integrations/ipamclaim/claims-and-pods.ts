@@ -19,7 +19,7 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
   inCluster: {
     ...ipamClaimsPart,
     ...ipamClaimsInCluster.inCluster,
-    kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true }],
+    kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true, mayHaveAny: true }],
     concerns,
     claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
     gone: (objects, facts, releasing, isReset, find) => {

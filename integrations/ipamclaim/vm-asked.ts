@@ -9,6 +9,7 @@ import type { PersistentNetwork } from "./network.ts";
 import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
 import { usesOfPod } from "./vm-pods.ts";
 import { claimNameFor, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
+import { whyTaken } from "./vm-waits.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /** A claim that a VM asks for. */
@@ -30,10 +31,15 @@ export interface AskedClaim {
  *  --------------------------------------------+----------------------------------------------------
  *  a definition that cannot be read            | that
  *  OVN-Kubernetes, in another namespace        | it would look for the claim there
+ *  any, and a claim of that name is of another | that
+ *   VM                                         |
+ *  any, and a pod runs with its addresses      | none of the following
  *  any, and the VM asks for what is no address | that; claims that it has stay
+ *   or for a network that it does not have     |
  *  any, and it asks for two of one family      | that
  *
- * What a pod of it runs with it asks for, whatever it wishes: a claim that was ended by force comes back with that, or with nothing.
+ * A running pod's addresses win over the VM's annotation: a claim that was deleted by force is made again with the addresses that
+ * its pod uses, or with none.
  */
 export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   const own = attachmentsOf(holder).filter(({ isAbsent }) => !isAbsent);
@@ -58,7 +64,8 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
     const texts = (borne.length > 0 ? borne : wished).map(
       (address) => formatAddress(address) + lengthIn(network, familyOf(address)),
     );
-    return { name, attachment, network, wanted: texts.join(","), why: why ?? unread?.message ?? tooMany };
+    const wrongWish = borne.length > 0 ? undefined : (unread?.message ?? tooMany);
+    return { name, attachment, network, wanted: texts.join(","), why: why ?? whyTaken(name, view) ?? wrongWish };
   });
 }
 

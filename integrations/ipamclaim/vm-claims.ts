@@ -30,8 +30,8 @@ import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
  *  is held, and we have made it    | the same               | no           | delete it, then let it go
  *  is held, somebody has made it   | the same               | no           | let it go
  *
- * A claim of another network than the VM's is none that it asks for. Where the condition of a claim without addresses says what is
- * wrong with it, so does an Event on the VM.
+ * A claim of another network than the VM's is none that it asks for. If the condition of a claim says what is wrong with it, so
+ * does an Event on the VM.
  */
 export function claimSteps(view: VmView): TendStep[] {
   const holder = holderOf(view);
@@ -62,9 +62,10 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   const isOfNetwork = network === undefined || asBag(claim.spec)?.network === network;
   const isAsked = holder !== undefined && asked !== undefined;
   if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim))
-    return shownIps(claim).length > 0
-      ? []
-      : [...askingAnew(claim, asked, isMade, holder), ...waitingFor(claim, holder)];
+    return [
+      ...(shownIps(claim).length > 0 ? [] : askingAnew(claim, asked, isMade, holder)),
+      ...waitingFor(claim, holder),
+    ];
   if (isAsked && !isHeld && isDeleting(claim)) return [];
   if (isAsked && !isHeld && !isOfNetwork) {
     const message = `IPAMClaim ${nameOf(claim)} is of network ${asBag(claim.spec)?.network}, and the VM's is ${network}. Delete the claim, or rename it.`;

@@ -18,7 +18,8 @@ import {
   warningsOf,
 } from "./vm-running-pods.ts";
 import { claimNameFor, pluggedInto, type VmView } from "./vm-view.ts";
-import { patience, whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
+import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
+import { patience } from "./vm-words.ts";
 
 /**
  * A pod of a VM is scheduled once all its networks were given their addresses.
@@ -94,7 +95,7 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   if (!network.isOvn && !network.takesIps) return { why: whyNoIps(network) };
   const name = claimNameFor(called, view);
   const claim = view.claims.find((one) => nameOf(one) === name);
-  const why = claim === undefined ? whyNoClaim(name) : whyNotFor(claim, network, view);
+  const why = claim === undefined ? whyNoClaim(name, view) : whyNotFor(claim, network, view);
   if (claim === undefined || why !== undefined) return { why: why ?? "", after: patience };
   const ips = shownIps(claim);
   const planned = plannedFor(claim);

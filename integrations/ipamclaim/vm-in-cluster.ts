@@ -1,7 +1,6 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
-import { ownersOf } from "../object-metadata.ts";
 import type { Tending } from "../tending.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";
@@ -10,8 +9,7 @@ import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { claimSteps } from "./vm-claims.ts";
 import { deliverySteps } from "./vm-delivery.ts";
 import { podsKind } from "./vm-pods.ts";
-import { instanceNameOf, vmView } from "./vm-view.ts";
-import { madeAnnotation } from "./vm-words.ts";
+import { instanceNameOf, vmOfClaim, vmView } from "./vm-view.ts";
 
 /** What the controller does for VMs. Each is of use without the other. */
 export interface ServesVms {
@@ -86,18 +84,16 @@ function namesIn(interfaces: unknown): Bag[] {
  *  --------------------------------+-------------------------------------------------------------------
  *  VM, or instance of one          | the VM of its name
  *  pod of an instance              | the VM of the name of its instance
- *  IPAMClaim                       | the VM that we made it for, that owns it, or whose claim is called so
+ *  IPAMClaim                       | its VM (`vmOfClaim`), and the VM whose claim has its name
  *  definition of a network         | all: a pod may wait for it
  *  NodeIPPool                      | nobody: by it, a pod that waits only says why
  */
 function belongsTo(object: Bag): readonly string[] | "all" {
-  const { name, namespace = "default", annotations } = asBag(object.metadata) ?? {};
-  const of = (vm: unknown) => (vm === undefined ? [] : [`${namespace}:${vm}`]);
+  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const of = (...vms: readonly unknown[]) =>
+    [...new Set(vms)].flatMap((vm) => (vm === undefined ? [] : [`${namespace}:${vm}`]));
   if (isVm(object)) return of(name);
   if (object.kind === "Pod") return of(instanceNameOf(object));
-  if (isIpamClaim(object)) {
-    const owner = ownersOf(object).find(({ kind }) => kind === vmKind || kind === vmiKind);
-    return of(asBag(annotations)?.[madeAnnotation] ?? owner?.name ?? vmOfClaimName(`${name}`));
-  }
+  if (isIpamClaim(object)) return of(vmOfClaim(object), vmOfClaimName(`${name}`));
   return object.kind === attachmentKind ? "all" : [];
 }

@@ -15,6 +15,7 @@ import type { Needs, TendStep } from "../tending.ts";
 import { addressesIn } from "./ipam-claim.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";
+import { patience } from "./vm-words.ts";
 
 /** What a network of a pod is given, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which that is normal. */
 export type Given = { readonly given: readonly PodAllocation[] } | { readonly why: string; readonly after?: number };
@@ -42,6 +43,7 @@ export interface NetworkOnPod {
  *  was given nothing   | any other case                                 | does nothing
  *
  * What is plugged in is given its addresses in one write, which virt-controller may undo: it is not repeated before that is done.
+ * If an interface is not attached a minute after it was given addresses, an Event says so.
  */
 export function runningPodSteps(
   pod: Bag,
@@ -77,7 +79,23 @@ export function runningPodSteps(
       ? []
       : [added.length === 0 ? change : { ...change, needs: needsOf(view) }]),
     ...plugged.flatMap((one) => warningsOf(pod, one)),
+    ...after.filter((one) => isUnattached(one, nics, reported)).flatMap((one) => warningsOf(pod, whyUnattached(one))),
   ];
+}
+
+/** Returns whether Multus, which has reported what it attached to a pod, has not attached one of its interfaces. */
+function isUnattached(
+  { interface: nic }: PodAllocation,
+  nics: ReadonlySet<string>,
+  reported: readonly ReportedInterface[] | undefined,
+): boolean {
+  return nics.has(nic) && reported !== undefined && !reported.some((one) => one.interface === nic);
+}
+
+function whyUnattached({ interface: nic, ips = [] }: PodAllocation): Given {
+  const what = ips.length === 0 ? `interface ${nic}` : `interface ${nic} with ${ips.join(", ")}`;
+  const why = `Multus has not attached ${what}: migrate or restart the VM, and its next pod has it`;
+  return { why, after: patience };
 }
 
 /** Returns what is found for networks that are being plugged in, and what those that are attached have already. */

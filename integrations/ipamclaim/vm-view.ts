@@ -1,14 +1,16 @@
 import type { Parsed } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { keyOfDefinition } from "../attachment-definition.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import { kindInGroup } from "../object-key.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import { claimNameOf, extensionsNameOf } from "./claim-name.ts";
+import { claimNameOf, extensionsNameOf, vmOfClaimName } from "./claim-name.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { elementsOf } from "./vm-pods.ts";
+import { madeAnnotation } from "./vm-words.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
 export interface VmView {
@@ -20,6 +22,8 @@ export interface VmView {
   /** The pods that the instance runs in: two while it migrates. Those that have come to their end are left out. */
   readonly pods: readonly Bag[];
   readonly claims: readonly Bag[];
+  /** Claims of other VMs whose names are those of claims of this VM. */
+  readonly claimsOfOthers: readonly Bag[];
   /** Is a definition, `namespace/name`, there? */
   readonly isDefined: (definition: string) => boolean;
   /** Does a plan give the addresses of a NodeIPPool, and nobody in the cluster? */
@@ -31,13 +35,14 @@ export interface VmView {
 /** `name` is a namespace and a name, `default:vm-a`. */
 export function vmView(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): VmView {
   const [, namespace = "", own = ""] = /^([^:]*):(.*)$/s.exec(name) ?? [];
+  const [claims, claimsOfOthers] = partition(belonging.filter(isIpamClaim), (one) => vmOfClaim(one) === own);
   const ofKind = (kind: string) => belonging.filter((one) => one.kind === kind);
   return {
     ...{ name: own, namespace },
     vm: ofKind(vmKind)[0],
     instance: ofKind(vmiKind)[0],
     pods: ofKind("Pod").filter((pod) => !isOver(pod)),
-    claims: belonging.filter(isIpamClaim),
+    ...{ claims, claimsOfOthers },
     isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
     planOf: (pool) => {
       const { authority, clusterRange } = asBag(find(`${poolKind}/${pool}`)?.spec) ?? {};
@@ -48,6 +53,15 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
       return object !== undefined && mayPersist(object) ? parsePersistentNetwork(object) : { value: undefined };
     },
   };
+}
+
+/** Returns the name of the VM that a claim belongs to: that we made it for, else that owns it, else the one in its name. */
+export function vmOfClaim(claim: Bag): string | undefined {
+  const { annotations } = asBag(claim.metadata) ?? {};
+  const made = asBag(annotations)?.[madeAnnotation];
+  const owner = ownersOf(claim).find(({ kind }) => kind === vmKind || kind === vmiKind);
+  const name = made ?? owner?.name;
+  return name === undefined ? vmOfClaimName(nameOf(claim)) : `${name}`;
 }
 
 const poolKind = kindInGroup("NodeIPPool", "nmstate.io");

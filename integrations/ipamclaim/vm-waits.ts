@@ -3,14 +3,21 @@ import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { Given } from "./vm-running-pods.ts";
-import { isOfEndedInstance, runsFor, type VmView } from "./vm-view.ts";
-import { heldAnnotation, hold } from "./vm-words.ts";
+import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
+import { heldAnnotation, hold, patience } from "./vm-words.ts";
 
-/** For so many milliseconds a start may take without an Event. */
-export const patience = 60_000;
+export function whyNoClaim(name: string, view: VmView): string {
+  return (
+    whyTaken(name, view) ??
+    `there is no IPAMClaim ${name}: let the controller make the claims of VMs, or look at the one that makes them here`
+  );
+}
 
-export function whyNoClaim(name: string): string {
-  return `there is no IPAMClaim ${name}: let the controller make the claims of VMs, or look at the one that makes them here`;
+/** Returns why a VM cannot have a claim of a name, if a claim of another VM has that name. */
+export function whyTaken(name: string, { claimsOfOthers }: VmView): string | undefined {
+  const taken = claimsOfOthers.find((one) => nameOf(one) === name);
+  const vm = taken && vmOfClaim(taken);
+  return vm && `IPAMClaim ${name} belongs to VM ${vm}: delete the claim, or give the network another name`;
 }
 
 /**

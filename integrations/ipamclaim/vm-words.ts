@@ -8,3 +8,6 @@ export const heldAnnotation = `${ownPrefix}vm-uid`;
 
 /** Keeps a claim for as long as its VM is there, or runs. */
 export const hold = "nmstate.io/used-by-vm";
+
+/** For so many milliseconds a start may take without an Event. */
+export const patience = 60_000;

@@ -1,11 +1,12 @@
+import { formatAddress } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { FreeingNodes } from "../freeing-nodes.ts";
-import { isGated, isOver } from "../gated-pod.ts";
+import { isOver } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 import type { Tending, TendStep } from "../tending.ts";
 import { isReadyNode, watchedNodes } from "../watched-nodes.ts";
-import { freedAnnotation, ipsOn, isFreed, networksOfPod, workloadOfPod, workloadPods } from "./pods.ts";
+import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods } from "./pods.ts";
 
 /**
  * Pods of Deployments that are being deleted and do not end. Once one was seen so for its grace period, and so many milliseconds more,
@@ -47,8 +48,8 @@ export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number):
 
 /** Is it to end, and has not? */
 function isStuck(pod: Bag): boolean {
-  const isTold = isDeleting(pod) && !isGated(pod) && ipsOn(networksOfPod(pod)).length > 0;
-  return isTold && !isOver(pod) && workloadOfPod(pod)?.kind === "Deployment";
+  const isEnding = isDeleting(pod) && !isOver(pod) && workloadOfPod(pod)?.kind === "Deployment";
+  return isEnding && addressesOfPod(pod).length > 0;
 }
 
 /** Empty where it has none. */
@@ -62,5 +63,5 @@ function graceOf({ metadata }: Bag): number {
 
 function told(pod: Bag): string {
   const where = nodeOf(pod) === "" ? "it" : `node ${nodeOf(pod)}`;
-  return `${ipsOn(networksOfPod(pod)).join(", ")} may be another pod's by now: this one was deleted, and ${where} did not end it in time. See that it runs no more, and delete it by force`;
+  return `${addressesOfPod(pod).map(formatAddress).join(", ")} may be another pod's by now: this one was deleted, and ${where} did not end it in time. See that it runs no more, and delete it by force`;
 }

@@ -1,6 +1,6 @@
-import { claimKey, formatOwner, parseAddress, type Use } from "../../core/index.ts";
+import { type Address, claimKey, formatOwner, parseAddress, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, asList, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
 import { isGated, isOver } from "../gated-pod.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
@@ -149,6 +149,11 @@ export function usesToldTo({ object, at }: LocatedObject): Use[] {
     usesOfNetwork(nic, asList(ips), its, () => at(["metadata", "annotations", annotation], "")),
   );
   return [...new Map(uses.toReversed().map((use) => [`${use.claim} ${use.address}`, use])).values()].reverse();
+}
+
+/** Returns the addresses that a pod was given and may run with, also if somebody has rewritten its networks; none while it is gated. */
+export function addressesOfPod(pod: Bag): Address[] {
+  return [...new Set(usesToldTo(placeless(pod as never)).map(({ address }) => address))];
 }
 
 /** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */

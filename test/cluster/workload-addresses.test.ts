@@ -164,7 +164,7 @@ describe("pods of a cluster, served by the controller", () => {
       await until(had, ["10.0.0.1/24", "10.0.0.1/24"]);
       const said = `get events --field-selector involvedObject.name=${old},reason=Freed -o jsonpath={.items[*].message}`;
       await until(
-        async () => /^10.0.0.1.24 may be another pod's .* node n1 did not end it/.test(await kubectl(said)),
+        async () => /^10.0.0.1 may be another pod's .* node n1 did not end it/.test(await kubectl(said)),
         true,
       );
     };

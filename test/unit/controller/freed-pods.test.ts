@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { isGated } from "../../../integrations/gated-pod.ts";
 import { isDeleting } from "../../../integrations/object-metadata.ts";
+import { allocatedAnnotation } from "../../../integrations/pod-allocation.ts";
 import { freedPods } from "../../../integrations/workload/freed-pods.ts";
 import { freedAnnotation, usesOfWorkloadPod } from "../../../integrations/workload/pods.ts";
 import { tendingInCluster } from "../../../pipeline/integrations.ts";
@@ -61,7 +62,7 @@ describe("a pod of a Deployment that is deleted and does not end", () => {
     await pass(1000 * grace + 2 * minute);
     const { name } = old.metadata as { name: string };
     expect([...new Set(freeing?.said)]).toEqual([
-      `Pod/default:${name} Freed: 10.0.0.1/24 may be another pod's by now: this one was deleted, and node n1 did not end it in time. See that it runs no more, and delete it by force`,
+      `Pod/default:${name} Freed: 10.0.0.1 may be another pod's by now: this one was deleted, and node n1 did not end it in time. See that it runs no more, and delete it by force`,
     ]);
   });
 
@@ -178,6 +179,7 @@ describe("which pods are marked", () => {
     status: { conditions: [{ type: "Ready", status: "True" }] },
   };
   const said = '[{"name":"red","interface":"net1","ips":["10.0.0.1/24"]}]';
+  const given = '[{"interface":"net1","ips":["10.0.0.1/24"]}]';
   const pod = ({
     of = "ReplicaSet",
     networks = said,
@@ -185,10 +187,15 @@ describe("which pods are marked", () => {
     gated = false,
     phase = "Running",
     mark = "",
+    allocated = "",
   }) => {
     const ownerReferences = [{ apiVersion: "apps/v1", kind: of, name: of === "ReplicaSet" ? "web-abc" : "web" }];
     const labels = { [gate]: "gated", "pod-template-hash": "abc" };
-    const annotations = { [networksKey]: networks, ...(mark && { [freedAnnotation]: mark }) };
+    const annotations = {
+      [networksKey]: networks,
+      ...(mark && { [freedAnnotation]: mark }),
+      ...(allocated && { [allocatedAnnotation]: allocated }),
+    };
     const deletionTimestamp = "2026-01-01T00:00:00Z";
     return {
       ...{ apiVersion: "v1", kind: "Pod", status: { phase } },
@@ -208,6 +215,7 @@ describe("which pods are marked", () => {
   it.each<[boolean, string, Parameters<typeof pod>[0]]>([
     [true, "one that runs", {}],
     [true, "one that was told its addresses, and never came to a node", { nodeName: "", phase: "Pending" }],
+    [true, "one whose networks somebody has written anew", { networks: "red", allocated: given }],
     [false, "one that waits", { gated: true }],
     [false, "one without addresses", { networks: "red" }],
     [false, "one that has ended", { phase: "Failed" }],

@@ -129,6 +129,22 @@ describe("the roles for VMs together", () => {
     expect(all.tender.said.join()).toContain("is of network green, and the VM's is red");
   });
 
+  it("a claim of its name that is another VM's is told to no pod; Events on the VM and the pod name that VM until it is gone", async () => {
+    const all = new VmRoles();
+    const owner = { apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", name: "vm-z", uid: "z", controller: true };
+    all.engine.create(claim("vm-a.red", { ownerReferences: [owner] }));
+    all.vm("vm-a");
+    all.start("vm-a");
+    await all.pass(70_000);
+    const why = "IPAMClaim vm-a.red belongs to VM vm-z: delete the claim, or give the network another name";
+    for (const about of ["VirtualMachine.kubevirt.io/default:vm-a", "Pod/default:virt-launcher-vm-a-x"])
+      expect(all.tender.said).toContain(`${about} Refused: ${why}`);
+    expect([all.ips("vm-a"), all.tender.logged]).toEqual([undefined, []]);
+    all.engine.remove("IPAMClaim", "vm-a.red", "default");
+    await all.pass(60_000);
+    expect(asList(all.ips("vm-a"))).toHaveLength(1);
+  });
+
   it("C16: a claim that somebody deletes stays for its VM, which starts and migrates with it", async () => {
     const all = new VmRoles();
     all.vm("vm-a");
@@ -192,6 +208,20 @@ describe("the roles for VMs together", () => {
     all.start("vm-a");
     await all.pass(5000);
     expect([all.claims(), all.isGated("vm-a")]).toEqual([["vm-a.blue 192.168.10.9/24"], false]);
+  });
+
+  it("a claim that shows addresses of another one: Events on the VM and on its pod say so", async () => {
+    const all = new VmRoles();
+    all.vm("vm-b");
+    await all.pass(2000);
+    all.engine.create({ ...claim("vm-a.red"), status: { ips: ["10.0.0.1/24"] } });
+    all.vm("vm-a");
+    all.start("vm-a");
+    await all.pass(5000);
+    for (const about of ["VirtualMachine.kubevirt.io/default:vm-a", "Pod/default:virt-launcher-vm-a-x"])
+      expect(all.tender.said.filter((one) => one.startsWith(about)).join()).toContain(
+        "10.0.0.1 is held by IPAMClaim/default:vm-b.red/lan",
+      );
   });
 
   describe("an address that a VM asks for", () => {
@@ -492,4 +522,32 @@ describe("what a pod runs with is its claim's", () => {
     await all.pass(5000);
     expect(all.claims()).toContain("vm-e.red 10.0.0.2/24");
   });
+
+  it("also when the VM asks for addresses of a network that it lost: its claim comes back after it was deleted by force", async () => {
+    const all = await begin();
+    const { spec } = vm("vm-b", { red: "red" }, { wanted: { green: ["10.0.2.5"] } });
+    all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+    all.tender.change("IPAMClaim", "vm-b.red", withFinalizers());
+    all.tender.remove("IPAMClaim", "vm-b.red");
+    await all.pass(60_000);
+    expect(all.claims()).toEqual(["vm-b.red 10.0.0.2/24"]);
+  });
+
+  it("also when its claim is deleted by force before the watch shows its pod: the API server is asked first", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    await all.pass(2000);
+    all.engine.isFrozen = true;
+    all.start("vm-a");
+    await all.pass(2000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+    all.tender.isFrozen = true;
+    all.tender.change("IPAMClaim", "vm-a.red", withFinalizers());
+    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.engine.engine.world.delete(claimKey);
+    await all.pass(60_000);
+    expect(all.engine.lines()).toEqual(["10.0.0.1 IPAMClaim/default:vm-a.red/lan releasing"]);
+  });
 });
+
+const claimKey = "IPAMClaim.k8s.cni.cncf.io/default:vm-a.red";

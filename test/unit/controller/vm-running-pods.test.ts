@@ -74,6 +74,29 @@ describe("a pod of a VM that runs", () => {
     expect([annotation(all, networksKey), patches(all) - before]).toMatchObject([both, 1]);
   });
 
+  it.each([
+    ["virt-controller undid its addresses", true],
+    ["nothing attaches interfaces to pods that run", false],
+  ])("has an Event after a minute if an interface that is plugged in is not attached: %s", async (_, isUndone) => {
+    const all = await begin();
+    for (const kind of ["VirtualMachine", "VirtualMachineInstance"])
+      all.edit("vm-a", { red: "red", more: "green" }, kind);
+    all.annotate("vm-a", "x", rewrittenBy(instance(all)));
+    await all.pass(5000);
+    if (isUndone) all.annotate("vm-a", "x", rewrittenBy(instance(all)));
+    await all.pass(50_000);
+    expect(all.tender.said).toEqual([]);
+    await all.pass(10_000);
+    const nic = podInterfaceOf("more");
+    expect([...new Set(all.tender.said)]).toEqual([
+      `Pod/default:virt-launcher-vm-a-x Refused: Multus has not attached interface ${nic} with 10.0.2.1/24: migrate or restart the VM, and its next pod has it`,
+    ]);
+    all.annotate("vm-a", "x", reportOfMultus(all.tender.object("Pod", "virt-launcher-vm-a-x") as Bag));
+    const before = all.tender.said.length;
+    await all.pass(120_000);
+    expect(all.tender.said.length).toBe(before);
+  });
+
   it("has its annotation back where somebody took it out, by what Multus reports and the claim says", async () => {
     const all = await begin();
     await all.pass(2000);

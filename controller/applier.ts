@@ -117,9 +117,17 @@ export class Applier {
       (wanted === undefined
         ? goesWithOwner(there, this.world, this.ground.integrations)
         : part.takesOver?.(there, owner, object) === true);
-    const isKept = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
+    const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
+    const isKept = isRefused || (wanted === undefined && this.isKeptFor(owner, part));
     const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
     return changeOf(fingerprint, there, reports.length, { ...part, isTakenOver, isKept });
+  }
+
+  /** Reports whether an owner that waits for an address keeps the one it was given: it loses only what was recorded for it. */
+  private isKeptFor(owner: string, { whyRefused }: InCluster): boolean {
+    if (whyRefused === undefined || !this.allocator.pending.has(owner)) return false;
+    const isLeaving = this.world.owner(owner)?.metadata.deletionTimestamp !== undefined;
+    return !isLeaving && this.allocator.record.lines.of(owner).releasing.length === 0;
   }
 
   /** Is it otherwise than wanted by its digest alone, and not because something else is wanted since? */

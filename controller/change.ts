@@ -27,7 +27,7 @@ interface Circumstances {
   readonly protection?: string;
   /** Is an object of another program to be taken over, or to go with its owner? */
   readonly isTakenOver?: boolean;
-  /** Is it refused to put another one in the place of an object of ours? */
+  /** Is an object of ours neither replaced by another one nor deleted, because what it says may be in use? */
   readonly isKept?: boolean;
 }
 
@@ -39,6 +39,7 @@ interface Circumstances {
  *  no          | no, or made by somebody else              | none
  *  no          | the same, but it goes with its owner      | delete; unprotect once it is being deleted
  *  no          | made by the controller                    | delete
+ *  no          | the same, and it must not be lost         | none: its owner waits for another address
  *  no          | the same, being deleted, and protected    | unprotect: its finalizer is removed
  *  yes         | the same, and other in what cannot change | unprotect: it is created once it is gone
  *  yes         | no                                        | create
@@ -65,7 +66,7 @@ export function changeOf(
     return isProtected(there, protection) && (wanted === undefined || wanted.fixed !== there.fixed)
       ? "unprotect"
       : "none";
-  if (wanted === undefined) return "delete";
+  if (wanted === undefined) return isKept ? "none" : "delete";
   if (there.fixed !== wanted.fixed) return isKept ? "refuse" : "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }

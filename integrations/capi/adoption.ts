@@ -34,6 +34,12 @@ export function whyNotAdopted(there: Bag, wanted: Bag, line?: Allocation): strin
   return `has ${asBag(there.spec)?.address}, but ${formatAddress(gets)} is recorded for the claim. If no machine uses ${asBag(there.spec)?.address}, delete the IPAddress.`;
 }
 
+/** What a claim without an address says of the IPAddress of ours that it keeps: `clusterctl move` brought it, and its address was not to be had. */
+export function keptMessage({ metadata, spec }: Bag): string {
+  const address = asBag(spec)?.address;
+  return `IPAddress ${asBag(metadata)?.name} has ${address}, which is not recorded for the claim. If no machine uses ${address}, delete the IPAddress.`;
+}
+
 /** In which way an IPAddress is not a claim's, and not of its pool. */
 function whichOther(there: Bag, wanted: Bag): string | undefined {
   const { name } = asBag(wanted.metadata) ?? {};

@@ -6,6 +6,8 @@ export interface ClaimState {
   readonly rejected?: string | undefined;
   /** Why it gets nothing. */
   readonly pending?: { readonly code: string; readonly message: string } | undefined;
+  /** What is said of the IPAddress that it keeps while it waits. */
+  readonly kept?: string | undefined;
   /** Why the IPAddress of its name is not its own. */
   readonly refused?: string | undefined;
   /** Is there an IPAddress for it? */
@@ -20,15 +22,20 @@ export interface ClaimState {
  *  names no pool that is there| False | PoolNotReady     | why
  *  gets nothing, pool is full | False | PoolExhausted    | why
  *  gets nothing otherwise     | False | AllocationFailed | why
+ *  the same, and keeps an     | False | the same         | and what it keeps
+ *   IPAddress of its name     |       |                  |
  *  another program made an    | False | AllocationFailed | why it is not adopted
  *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is
  *  otherwise                  | none yet
  */
-export function claimConditions({ rejected, pending, refused, hasAddress }: ClaimState): Bag[] {
+export function claimConditions({ rejected, pending, kept, refused, hasAddress }: ClaimState): Bag[] {
   if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
-  if (pending !== undefined)
-    return [notReady(pending.code === "exhausted" ? "PoolExhausted" : "AllocationFailed", pending.message)];
+  if (pending !== undefined) {
+    const { code, message } = pending;
+    const reason = code === "exhausted" ? "PoolExhausted" : "AllocationFailed";
+    return [notReady(reason, kept === undefined ? message : `${message}. ${kept}`)];
+  }
   if (refused !== undefined) return [notReady("AllocationFailed", refused)];
   return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "Its IPAddress has its name" }] : [];
 }

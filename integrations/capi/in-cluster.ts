@@ -5,7 +5,7 @@ import { type Concern, type InCluster, isManaged, type Known, type Report, type 
 import { kindInGroup } from "../object-key.ts";
 import { isDeleting } from "../object-metadata.ts";
 import { protection } from "./address.ts";
-import { isAdoptable, whyNotAdopted } from "./adoption.ts";
+import { isAdoptable, keptMessage, whyNotAdopted } from "./adoption.ts";
 import { addressKind, asksNodeIPPool, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
 
@@ -76,7 +76,8 @@ function report({ object, find, rejected, lines: [line], pending: [pending] }: K
   const why = there && whyNotAdopted(there, object, line);
   const refused = why === undefined ? undefined : `IPAddress ${name} ${why}`;
   const hasAddress = isOurs && refused === undefined;
-  const conditions = claimConditions({ rejected, pending, refused, hasAddress });
+  const kept = isOurs && line === undefined ? keptMessage(there) : undefined;
+  const conditions = claimConditions({ rejected, pending, kept, refused, hasAddress });
   return {
     finalizer: { name: finalizer, isWanted: true },
     ...(hasAddress ? { fields: { addressRef: { name } } } : {}),

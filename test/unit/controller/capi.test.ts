@@ -272,6 +272,44 @@ describe("an IPAddressClaim", () => {
     ]);
   });
 
+  const moved = (name: string, address: string) => {
+    const { spec, ...rest } = claim(name, { claimRef: { name }, address, prefix: 24 }, { labels: managedBy });
+    return { ...rest, kind: "IPAddress", spec } as never;
+  };
+
+  it.each([
+    ["another claim has on record", "10.0.0.1"],
+    ["is not in the range of the pool", "10.0.7.1"],
+  ])(
+    "that waits for a full pool keeps an IPAddress of ours, with an address that %s, until it is deleted",
+    async (_, address) => {
+      const { sim, addresses, ready, remove } = begin(1);
+      sim.create(claim("b") as never);
+      await sim.pass(2000);
+      sim.create(moved("a", address));
+      sim.create(claim("a") as never);
+      await sim.pass(40_000);
+      expect(addresses()).toEqual([`a ${address}`, "b 10.0.0.1"]);
+      expect(ready("a")).toMatchObject({ status: "False", reason: "PoolExhausted" });
+      expect(ready("a")?.message).toContain(`IPAddress a has ${address}`);
+      remove("a");
+      await sim.pass(5000);
+      expect([addresses(), sim.object("IPAddressClaim", "a")]).toEqual([["b 10.0.0.1"], undefined]);
+    },
+  );
+
+  it("that waits for a full pool loses an IPAddress of ours that a person deletes", async () => {
+    const { sim, addresses } = begin(1);
+    sim.create(claim("b") as never);
+    await sim.pass(2000);
+    sim.create(moved("a", "10.0.0.1"));
+    sim.create(claim("a") as never);
+    await sim.pass(5000);
+    sim.remove("IPAddress", "a", "metal3");
+    await sim.pass(5000);
+    expect(addresses()).toEqual(["b 10.0.0.1"]);
+  });
+
   it("that moves to this cluster with its IPAddress keeps it, and nobody else gets it", async () => {
     const { sim, addresses } = begin();
     const moved = claim("b");

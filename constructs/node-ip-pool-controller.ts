@@ -142,7 +142,6 @@ function asAsked(object: ApiObjectProps, props: NodeIPPoolControllerProps): ApiO
   const { namespace = "nodeippool", metal3, nodeSlices } = props;
   const ofOthers: Readonly<Record<string, string | undefined>> = { metal3, "kube-system": nodeSlices };
   const { metadata, subjects, ...rest } = structuredClone(object);
-  if (rest.spec?.paramRef !== undefined) rest.spec.paramRef.namespace = namespace;
   const name = object.kind === "Namespace" ? { name: namespace } : {};
   return {
     ...(object.kind === "Deployment" ? asked(rest, props) : rest),

@@ -53,20 +53,12 @@ function installed(): string[] {
   return resources;
 }
 
-/** Admission policies; each ends with the account of the controller, which it names. */
-const admitting = [
-  parking,
-  detecting,
-  ...components.flatMap(filesOf).filter((file) => file.endsWith("admission.yaml")),
-];
-
 /** A value of the chart: the text of a file, how often it stands there, and what is in its place in the template. */
 type Place = readonly [file: string, text: string | RegExp, times: number, template: string];
 
 const places: readonly Place[] = [
   ["rbac.yaml", "namespace: nodeippool\n", 5, "namespace: {{ .Release.Namespace }}\n"],
   ["controller.yaml", "namespace: nodeippool\n", 3, "namespace: {{ .Release.Namespace }}\n"],
-  ...admitting.map((file): Place => [file, "namespace: nodeippool\n", 1, "namespace: {{ .Release.Namespace }}\n"]),
   ...components.flatMap((one) =>
     (one.namespaces ?? [ownNamespace]).map(
       ([name, times, template]): Place => [

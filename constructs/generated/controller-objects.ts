@@ -1117,8 +1117,8 @@ export const parkingObjects: readonly ApiObjectProps[] = [
       "failurePolicy": "Ignore",
       "reinvocationPolicy": "Never",
       "paramKind": {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount"
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole"
       },
       "matchConstraints": {
         "matchPolicy": "Equivalent",
@@ -1176,7 +1176,6 @@ export const parkingObjects: readonly ApiObjectProps[] = [
       "policyName": "nodeippool-parking",
       "paramRef": {
         "name": "nodeippool-controller",
-        "namespace": "nodeippool",
         "parameterNotFoundAction": "Allow"
       }
     }
@@ -1198,8 +1197,8 @@ export const detectingObjects: readonly ApiObjectProps[] = [
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
       "paramKind": {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount"
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole"
       },
       "matchConstraints": {
         "objectSelector": {
@@ -1263,7 +1262,6 @@ export const detectingObjects: readonly ApiObjectProps[] = [
       "policyName": "nodeippool-detect",
       "paramRef": {
         "name": "nodeippool-controller",
-        "namespace": "nodeippool",
         "parameterNotFoundAction": "Allow"
       }
     }
@@ -1857,8 +1855,8 @@ export const components = {
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
       "paramKind": {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount"
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole"
       },
       "matchConstraints": {
         "objectSelector": {
@@ -1912,7 +1910,6 @@ export const components = {
       "policyName": "nodeippool-vm-addresses",
       "paramRef": {
         "name": "nodeippool-controller",
-        "namespace": "nodeippool",
         "parameterNotFoundAction": "Allow"
       }
     }
@@ -2036,8 +2033,8 @@ export const components = {
       "failurePolicy": "Fail",
       "reinvocationPolicy": "Never",
       "paramKind": {
-        "apiVersion": "v1",
-        "kind": "ServiceAccount"
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "ClusterRole"
       },
       "matchConstraints": {
         "objectSelector": {
@@ -2085,7 +2082,6 @@ export const components = {
       "policyName": "nodeippool-workload-addresses",
       "paramRef": {
         "name": "nodeippool-controller",
-        "namespace": "nodeippool",
         "parameterNotFoundAction": "Allow"
       }
     }

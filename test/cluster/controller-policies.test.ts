@@ -122,9 +122,8 @@ describe("policies and pools", () => {
   it("a policy that is applied again, by either side, or replaced, stays parked and moves nobody; so it does with parking at admission", async () => {
     const both = ["n1/a 10.0.1.1", "n2/a 10.0.1.2"];
     const text = JSON.stringify(policy("a", "p"));
-    // The policy ends with this account.
-    await stage().kubectl("create namespace nodeippool");
-    await stage().kubectl("create serviceaccount nodeippool-controller -n nodeippool");
+    // The policy ends with this role.
+    await stage().kubectl("create clusterrole nodeippool-controller --verb=get --resource=nodes");
     const parked = () => stage().says("nncp a", "{.spec.nodeSelector}");
     await stage().apply(pool("p", 1, 9), policy("a", "p"));
     await stage().apply(policy("a", "p"));

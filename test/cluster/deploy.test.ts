@@ -1,9 +1,10 @@
 import { execFile } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
-import { afterEach, beforeAll, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { finalizer } from "../../controller/finalizer.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
@@ -11,6 +12,7 @@ import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { readersEnvironment, root } from "../support/console.ts";
 import { ownAccess, withRefusals } from "../support/controller-rights.ts";
+import { gate, singlePod } from "../support/workload-objects.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];
@@ -326,6 +328,48 @@ describe("deploy/ on a real API server", () => {
     const capture = { gateway: 'interfaces.name=="eth1"' };
     expect(await dry({ capture, nodeSelector })).toEqual({ capture, nodeSelector });
     expect(await dry({ nodeSelector })).toEqual({ nodeSelector });
+  });
+
+  it("gates pods and parks policies, too, where a kustomization gives it another namespace", async () => {
+    const folder = mkdtempSync(join(tmpdir(), "nodeippool-namespace-"));
+    onTestFinished(async () => {
+      await kubectl(`apply -k ${join(root, "deploy")}`);
+      await kubectl("delete namespace network --wait=false");
+      rmSync(folder, { recursive: true });
+    });
+    cpSync(join(root, "deploy"), join(folder, "deploy"), { recursive: true });
+    const parts = ["vm-addresses", "workload-addresses", "detect"].map((name) => `deploy/${name}`);
+    const files = `resources: [deploy, deploy/parking.yaml]\ncomponents: [${parts}]\n`;
+    writeFileSync(join(folder, "kustomization.yaml"), `namespace: network\n${files}`);
+    await kubectl(`apply -k ${folder}`);
+    await kubectl("delete serviceaccount nodeippool-controller -n nodeippool");
+    const [example] = documents("examples/static-ip/manifests/static-ip.yaml") as [KubeObject];
+    const { schedulingGates: _, ...spec } = singlePod("new").spec;
+    const labelled = { ...singlePod("new"), spec };
+    const networks = { "k8s.v1.cni.cncf.io/networks": "red" };
+    const launcher = {
+      ...labelled,
+      metadata: { name: "vm", labels: { "kubevirt.io": "virt-launcher" }, annotations: networks },
+    };
+    const held = async () => {
+      const dry = (object: object) => kubectl("create --dry-run=server -o json -f -", JSON.stringify(object));
+      const specs = (await Promise.all([labelled, launcher, example].map(dry))).map((text) => JSON.parse(text).spec);
+      return specs.map(({ schedulingGates, initContainers, nodeSelector }) => [
+        schedulingGates?.[0].name,
+        initContainers?.[0].name,
+        nodeSelector,
+      ]);
+    };
+    const parked = { "nmstate.io/ippool-template": "parked" };
+    const both = [
+      [gate, "nodeippool-detect", undefined],
+      [gate, undefined, undefined],
+      [undefined, undefined, parked],
+    ];
+    await expect.poll(held, { timeout: 15_000, interval: 200 }).toEqual(both);
+    await kubectl("delete clusterrole nodeippool-controller");
+    const none = [undefined, undefined, undefined];
+    await expect.poll(held, { timeout: 15_000, interval: 200 }).toEqual([none, none, none]);
   });
 });
 

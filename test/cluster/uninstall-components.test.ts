@@ -122,8 +122,8 @@ const orders: Readonly<Record<string, () => readonly string[]>> = {
 it.each(Object.keys(orders))("uninstalled %s, it leaves no object that waits, and no right", async (order) => {
   for (const commands of orders[order]?.() ?? []) {
     await type(commands);
-    const account = "get serviceaccount nodeippool-controller -n nodeippool --ignore-not-found -o name";
-    if ((await kubectl(account)) === "") await until(held, []);
+    const role = "get clusterrole nodeippool-controller --ignore-not-found -o name";
+    if ((await kubectl(role)) === "") await until(held, []);
   }
   await until(held, []);
   expect(await kubectl("get pods -A -o jsonpath={.items[*].spec.schedulingGates}")).toBe("");

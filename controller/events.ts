@@ -76,7 +76,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
  *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost,       |
- *   Moved, ResetKept                                                    |
+ *   Moved, ResetKept, InvalidMetadata                                   |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -96,6 +96,7 @@ const reasons: Readonly<Record<string, string>> = {
   IPConflict: "IPConflict",
   GatewayUnreachable: "GatewayUnreachable",
   InvalidReset: "Invalid",
+  InvalidMetadata: "InvalidMetadata",
   Moved: "Moved",
   ChangedBack: "ChangedBack",
   ResetKept: "ResetKept",

@@ -12,12 +12,14 @@ import { EventWriter } from "./event-writer.ts";
 import type { Ground, LogEvent, Observer } from "./ground.ts";
 import { logChange } from "./log.ts";
 import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
+import type { Seen } from "./seen.ts";
 import { type ListenAt, serve } from "./server.ts";
 import { type KeysOf, sweep } from "./sweep.ts";
 import { Tender } from "./tender.ts";
 import { type Timing, timing as usual } from "./timing.ts";
 import { type Looking, watchesOf } from "./watches.ts";
 import { limitWrites } from "./write-limit.ts";
+import { tellWrongKeys } from "./wrong-keys.ts";
 
 /** How the controller runs. */
 export interface ControllerOptions {
@@ -73,7 +75,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
       .map((world) => world.get(key))
       .find((found) => found !== undefined);
   const events = new EventWriter({ ...ground, objects: unlimited }, find, engine.allocator, signal);
-  const watches = watchesOf(source, looking, { log, timing, signal });
+  const shown = (object: Seen) => tellWrongKeys(object, observer);
+  const watches = watchesOf(source, looking, { log, timing, signal, shown });
   const vitals = () => vitalsOf(engine, looking, watches.states, signal);
   const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
   const running = watches.run();

@@ -12,6 +12,8 @@ export type Looking = Pick<Engine, "world" | "queue" | "open" | "lookAgain">;
 
 interface Watching extends Pick<Ground, "log" | "timing"> {
   readonly signal: AbortSignal;
+  /** Called with each object that a watch shows, as it is kept. */
+  readonly shown: (object: Seen) => void;
 }
 
 type States = Map<string, WatchState>;
@@ -71,7 +73,7 @@ function sinkOf(
   i: number,
   joined: Selections,
   states: States,
-  { log, timing, signal }: Watching,
+  { log, timing, signal, shown }: Watching,
 ) {
   const kind = nameOfKind(watched);
   const name = `${watchNames(watched)[i]}`;
@@ -85,8 +87,14 @@ function sinkOf(
     if (states.get(name) === state) followIn(statesOf(watched).every((each) => each === "synced"));
   };
   return {
-    replace: (all: Map<string, Seen>) => joined.replace(i, [...all.values()]),
-    set: (_: string, object: Seen) => joined.set(i, object),
+    replace: (all: Map<string, Seen>) => {
+      joined.replace(i, [...all.values()]);
+      for (const object of all.values()) shown(object);
+    },
+    set: (_: string, object: Seen) => {
+      joined.set(i, object);
+      shown(object);
+    },
     delete: (key: string) => joined.delete(i, `${kind}/${key.replace("/", ":")}`),
     state: (state: WatchState, error?: unknown) => {
       states.set(name, state);

@@ -18,6 +18,7 @@ import {
   within,
 } from "./objects.ts";
 import { objectsIn } from "./objects-in-text.ts";
+import { wrongKeysIn } from "./own-keys.ts";
 import { checkNodes, nodeRow } from "./read-nodes.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
 import {
@@ -110,8 +111,7 @@ class ManifestReader {
   constructor(kinds: readonly ReadKind[], like?: RegExp) {
     const names = kinds.map(({ kind }) => kind);
     this.kinds = kinds;
-    this.like =
-      like ?? new RegExp(`\\b(?:NodeIPPool|Node|${["List", ...names].join("|")})(?:List)?\\b|nmstate\\.io/v1`);
+    this.like = like ?? new RegExp(`\\b(?:NodeIPPool|Node|${["List", ...names].join("|")})(?:List)?\\b|nmstate\\.io/`);
     this.kindOfRead = names.length === 0 ? /(?!)/ : kindPattern(names);
   }
 
@@ -187,6 +187,7 @@ class ManifestReader {
     const isOurs = objects.some(({ object }) => this.isOurs(object)) || (value === undefined && this.isMarked(text));
     if (isOurs) this.issues.push(...yaml.traps);
     if (this.asks(text)) for (const one of objects) this.refuseInside(one);
+    if (!isTemplated(text)) this.issues.push(...objects.flatMap(wrongKeysIn));
     if (plain === undefined) return isOurs ? [] : foreign(chunk, this.looked(objects));
     return this.object(plain, [], yaml) ?? foreign(chunk, this.looked(objects));
   }

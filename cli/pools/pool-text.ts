@@ -7,6 +7,7 @@ import {
   ownerName,
   type Pool,
 } from "../../core/index.ts";
+import { interfaceOfClaim } from "../../integrations/workload/workload-object.ts";
 import { aligned, type Colour, paint, plain } from "../terminal.ts";
 import { objectionTo } from "./fact.ts";
 import { type Cell, foldText, group, mapOf, type Row, width } from "./pool-map.ts";
@@ -86,8 +87,9 @@ function holderLines(view: PoolView): string[] {
 
 function holder(line: Allocation, { at }: PoolView): string[] {
   const fact = at(line.address);
-  const notes = [fact.state === "releasing" ? fact.state : undefined, objectionTo(fact)];
-  const nic = [line.interface ?? "-", ...notes.flatMap((note) => (note === undefined ? [] : `(${note})`))];
+  const { nic: name = line.interface ?? "-", pod } = interfaceOfClaim(line.claim) ?? {};
+  const notes = [pod && `pod ${pod}`, fact.state === "releasing" ? fact.state : undefined, objectionTo(fact)];
+  const nic = [name, ...notes.flatMap((note) => (note === undefined ? [] : `(${note})`))];
   const cells = [formatBlock(line), `${fact.offset ?? "-"}`, ownerName(line.claim), nameOfKey(line.claim)];
   return [...cells, nic.join("  ")].map(plain);
 }

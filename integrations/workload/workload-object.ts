@@ -1,4 +1,4 @@
-import { type Labels, type Owner, type Parsed, parseOwner } from "../../core/index.ts";
+import { type Labels, nameOfKey, type Owner, ownerOfKey, type Parsed, parseOwner } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../object-key.ts";
@@ -85,8 +85,9 @@ export function keepWorkload(object: Bag): Bag {
   const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
   const { labels } = asBag(templateOf(object)?.metadata) ?? {};
   const all = annotationsOf(object);
-  const said = networkAnnotations.filter((one) => all[one] !== undefined);
-  const annotations = { ...aboutPools(all), ...Object.fromEntries(said.map((one) => [one, all[one]])) };
+  const isRead = (name: string) => name.startsWith(ownPrefix) || networkAnnotations.some((one) => one === name);
+  const said = Object.entries(all).filter(([name]) => isRead(name));
+  const annotations = { ...aboutPools(all), ...Object.fromEntries(said) };
   const spec = { nodeSelector: nodeSelectorOf(object) };
   return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations }, spec } } };
 }
@@ -193,6 +194,17 @@ export function ownerOfWorkload({ kind, name, namespace }: Pick<Workload, "kind"
 /** What the claim of one of its pods is called: the same whenever a pod of that index is made. */
 export function claimOfIndex(index: number, nic: string): string {
   return `${index}/${nic}`;
+}
+
+/**
+ * Returns the interface that a claim of a workload is for, and the pod that has it, if its name is known: pods of a Deployment have random
+ * names. Undefined for claims of other owners.
+ */
+export function interfaceOfClaim(claim: string): { readonly nic: string; readonly pod?: string } | undefined {
+  const [, index, nic] = /^(\d+)\/(.+)$/.exec(nameOfKey(claim)) ?? [];
+  if (!isOfWorkload(claim) || nic === undefined) return undefined;
+  const { kind, name } = parseOwner(ownerOfKey(claim)).value ?? {};
+  return kind === "StatefulSet" ? { nic, pod: `${name}-${index}` } : { nic };
 }
 
 /** Is an owner, as `formatOwner` writes it, or a claim of one, a workload's? */

@@ -262,6 +262,35 @@ describe("pods of a cluster, served by the controller", () => {
     });
   });
 
+  it("a key of ours with a typo is named by an Event where it was written, and the pods run", async () => {
+    const own = (name: string) => `nodeippool.nmstate.io/${name}`;
+    const web = workload("StatefulSet", "web", { replicas: 1 }, "red", { [own("adresses")]: "gated" });
+    await create(web);
+    await create({ ...network, metadata: { name: "blue", annotations: { [own("poool")]: "lan" } } });
+    const pod = JSON.parse(stray);
+    await create({ ...pod, metadata: { name: "stray", labels: { [gate]: "Gated" } } });
+    const events = async () => {
+      const columns = "custom-columns=:.involvedObject.kind,:.involvedObject.name,:.message";
+      const text = await kubectl(`get events --field-selector reason=InvalidMetadata --no-headers -o ${columns}`);
+      return text
+        .split("\n")
+        .filter(Boolean)
+        .map((line) => line.replace(/ +/g, " ").replaceAll(own(""), ""))
+        .sort();
+    };
+    const what = "It has no effect: correct it, or remove it.";
+    await served(async () => {
+      await until(events, [
+        `NetworkAttachmentDefinition blue unknown annotation poool; did you mean pool? ${what}`,
+        `Pod stray label addresses of a Pod must be gated or planned, not "Gated"; did you mean gated? ${what}`,
+        `StatefulSet web unknown label adresses; did you mean addresses? ${what}`,
+      ]);
+      await until(told, ["stray", "web-0"]);
+    });
+    expect((await runner.pods()).filter(isGated)).toEqual([]);
+    await kubectl("delete pod stray --now");
+  });
+
   it("switched off by the commands of the page, pods start, and nothing is left", async () => {
     await served(async () => {
       await create(workload("StatefulSet", "web", { replicas: 1 }));

@@ -53,6 +53,21 @@ describe("poolText", () => {
     ]);
   });
 
+  it("names the interface of each pod, and the pod, where its name is known", () => {
+    const lines = [
+      "192.168.40.12 StatefulSet/prod:db/0/net1 pool=storage if=0/net1",
+      "192.168.40.13 StatefulSet/prod:db/11/net1 pool=storage if=11/net1 releasing",
+      "192.168.40.14 Deployment/prod:web/2/net1 pool=storage if=2/net1",
+      "192.168.40.50 Pod/prod:solo/0/eth0 pool=storage",
+    ];
+    expect(textOf(storage, lines).slice(-4)).toEqual([
+      "  192.168.40.12  2       StatefulSet/prod:db  0/net1   net1  (pod db-0)",
+      "  192.168.40.13  3       StatefulSet/prod:db  11/net1  net1  (pod db-11)  (releasing)",
+      "  192.168.40.14  4       Deployment/prod:web  2/net1   net1",
+      "  192.168.40.50  40      Pod/prod:solo        0/eth0   eth0  (excluded)",
+    ]);
+  });
+
   it.each([
     {
       range: "10.0.0.0/8",

@@ -1,0 +1,124 @@
+import type { Issue } from "../core/index.ts";
+import { didYouMean } from "./nearest.ts";
+import { ownPrefix } from "./node.ts";
+import { asBag, asList, type Bag, issueIn, type LocatedObject } from "./objects.ts";
+
+type Place = "label" | "annotation";
+
+/** A label or annotation with our prefix, and the objects that may have it. */
+interface OwnKey {
+  /** What follows the prefix. */
+  readonly name: string;
+  readonly place: Place;
+  readonly on: readonly string[];
+  /** The values that a label may have; absent where others check it, or any is right. */
+  readonly values?: readonly string[];
+}
+
+const template = "pod template";
+const pods = ["Pod", template];
+
+/**
+ * The labels and annotations with our prefix that users write, or may copy. A NodeNetworkConfigurationPolicy is not among the kinds:
+ * its parser reads all of it strictly.
+ */
+const userKeys: readonly OwnKey[] = [
+  { name: "addresses", place: "label", on: pods, values: ["gated", "planned"] },
+  { name: "addresses", place: "label", on: ["StatefulSet", "Deployment"], values: ["planned"] },
+  { name: "pool", place: "annotation", on: [...pods, "NetworkAttachmentDefinition"] },
+  { name: "detect", place: "annotation", on: pods },
+  { name: "node-selector", place: "annotation", on: ["NetworkAttachmentDefinition"] },
+  { name: "addresses", place: "annotation", on: ["IPAMClaim"] },
+];
+
+/** Those that plans and the controller write into objects that users write, too. */
+const writtenKeys: readonly OwnKey[] = [
+  ...["allocated", "freed", "gateways", "pod-index"].map((name) => ({ name, place: "annotation", on: pods }) as const),
+  ...["vm", "vm-uid"].map((name) => ({ name, place: "annotation", on: ["IPAMClaim"] }) as const),
+  { name: "planned", place: "label", on: ["IPAMClaim"] },
+  { name: "host", place: "label", on: ["BareMetalHost"] },
+  { name: "network-data", place: "annotation", on: ["BareMetalHost"] },
+];
+
+/** `mac-<NIC>` on a BareMetalHost. */
+const macKey = /^mac-./;
+
+/** The kinds that are looked at. */
+const kinds = new Set([
+  ...["Node", "Pod", "ReplicaSet", "StatefulSet", "Deployment", "DaemonSet", "Job"],
+  ...["NetworkAttachmentDefinition", "IPAMClaim", "VirtualMachine", "BareMetalHost"],
+]);
+
+/** On these a newer controller may write keys of its own: of what is not known there, only what resembles a key of users is wrong. */
+const writtenByControllers = new Set(["Node", "Pod", "IPAMClaim"]);
+
+/**
+ * Returns what is wrong with the labels and annotations of an object that have our prefix, also with those of its pod template.
+ *
+ *  the key                                  | what is wrong
+ *  -----------------------------------------+---------------------------------------------
+ *  one that the object may have             | its value, if it is none of the known ones
+ *  one that users write elsewhere           | its place: where it belongs
+ *  any other; on an object that controllers | it is unknown
+ *   write, it also resembles a known one    |
+ *
+ * A pod that a workload of apps/v1 has made has its keys of the template, where they are told.
+ */
+export function wrongKeys(object: Bag): Issue[] {
+  const kind = `${object.kind}`;
+  const metadata = asBag(object.metadata);
+  if (!kinds.has(kind) || (kind === "Pod" && isMade(metadata))) return [];
+  const inner = asBag(asBag(asBag(object.spec)?.template)?.metadata);
+  const isOfPods = kind !== "VirtualMachine";
+  return [
+    ...wrongIn(metadata, kind, ["metadata"]),
+    ...(isOfPods ? wrongIn(inner, template, ["spec", "template", "metadata"]) : []),
+  ];
+}
+
+/** The same of an object of a text, each with its place. */
+export function wrongKeysIn(source: LocatedObject): Issue[] {
+  return wrongKeys(source.object).map((issue) => issueIn(source, issue));
+}
+
+function isMade(metadata: Bag | undefined): boolean {
+  return asList(metadata?.ownerReferences).some((one) => `${asBag(one)?.apiVersion}`.startsWith("apps/"));
+}
+
+function wrongIn(metadata: Bag | undefined, on: string, path: readonly string[]): Issue[] {
+  return (["label", "annotation"] as const).flatMap((place) =>
+    Object.entries(asBag(metadata?.[`${place}s`]) ?? {}).flatMap(([key, value]) => {
+      const message = key.startsWith(ownPrefix) ? wrongWith(key, `${value}`, place, on) : undefined;
+      return message === undefined ? [] : [{ message, path: [...path, `${place}s`, key], hint: hints[on] ?? hint }];
+    }),
+  );
+}
+
+const hint = "It has no effect: correct it, or remove it.";
+const hints: Readonly<Record<string, string>> = {
+  VirtualMachine:
+    "It has no effect: a VM asks for addresses by annotation network.kubevirt.io/addresses of its template.",
+};
+
+function wrongWith(key: string, value: string, place: Place, on: string): string | undefined {
+  const name = key.slice(ownPrefix.length);
+  const known = [...userKeys, ...writtenKeys].filter((one) => one.place === place && one.on.includes(on));
+  const same = known.find((one) => one.name === name);
+  if (same !== undefined) return wrongValue(key, value, same, on);
+  if (on === "BareMetalHost" && macKey.test(name)) return undefined;
+  const elsewhere = userKeys.find((one) => one.name === name);
+  if (elsewhere !== undefined) return `${place} ${key} is not read on a ${on}, but as ${whereIs(elsewhere)}`;
+  const near = didYouMean(name, new Set(known.map((one) => one.name))).replace("mean ", `mean ${ownPrefix}`);
+  return near === "" && writtenByControllers.has(on) ? undefined : `unknown ${place} ${key}${near}`;
+}
+
+function wrongValue(key: string, value: string, { name, place, values }: OwnKey, on: string): string | undefined {
+  if (values === undefined || values.includes(value)) return undefined;
+  const elsewhere = userKeys.find((one) => one.name === name && one.values?.includes(value));
+  const meant = elsewhere === undefined ? didYouMean(value, values) : `, which is a ${whereIs(elsewhere)}`;
+  return `${place} ${key} of a ${on} must be ${values.join(" or ")}, not "${value}"${meant}`;
+}
+
+function whereIs({ place, on }: OwnKey): string {
+  return `${place} of a ${on.join(", a ")}`;
+}

@@ -100,6 +100,7 @@ const rules: Rules = {
     "integrations/nmstate",
     "integrations/metal3",
     "integrations/capi",
+    "integrations/workload",
     "pipeline",
     "kube",
     "state",

@@ -12,9 +12,9 @@ import { hurried } from "../support/controller-timing.ts";
 import { pool } from "../support/ipam-claims.ts";
 import { createLab } from "../support/lab.ts";
 import { tries } from "../support/long.ts";
-import { Multus } from "../support/multus.ts";
+import { Multus, reportedOn } from "../support/multus.ts";
 import { typeInto, uninstallOf } from "../support/uninstall.ts";
-import { VirtController } from "../support/virt-controller.ts";
+import { reportOfMultus, VirtController } from "../support/virt-controller.ts";
 import { macvlanNetwork, vm } from "../support/vm-objects.ts";
 
 const claims = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
@@ -72,10 +72,11 @@ describe("virtual machines on a network of macvlan", () => {
   it("C8, C15: have their address in their pods after start, stop, and while they migrate", async () => {
     const lab = await createLab(["node1", "node2"], ["eth1"]);
     onTestFinished(() => lab.close());
-    const [here, there] = await Promise.all(lab.nodes.map((node) => Multus.on(node)));
+    const [here, there] = await Promise.all(lab.nodes.map((node) => Multus.on(node, cluster())));
     const run = async (multus: Multus | undefined, name: string) => {
       await until(() => gates(name), 0);
-      const running = await multus?.run(await pod(name), [definition]);
+      const running = await multus?.run(await pod(name));
+      expect(reportedOn(await pod(name))).toEqual(reportOfMultus(await pod(name)));
       expect(await running?.addresses(nic)).toEqual(["10.0.0.1/24"]);
       return running;
     };
@@ -95,6 +96,35 @@ describe("virtual machines on a network of macvlan", () => {
       const again = await run(there, await virt.start("vm-a"));
       await again?.end();
     });
+  });
+
+  it("Multus reports what the other tests play, also after the networks of a pod are rewritten; it attaches none without addresses", async () => {
+    const lab = await createLab(["node1"], ["eth1"]);
+    onTestFinished(() => lab.close());
+    const multus = await Multus.on(lab.nodes[0] as never, cluster());
+    const launch = async (name: string, elements: readonly Bag[]) => {
+      const annotations = { "k8s.v1.cni.cncf.io/networks": JSON.stringify(elements) };
+      const spec = { containers: [{ name: "main", image: "main" }] };
+      await create({ apiVersion: "v1", kind: "Pod", metadata: { name, annotations }, spec });
+      return await pod(name);
+    };
+    const red = { name: "red", namespace: "default" };
+    const first = await launch("first", [
+      { ...red, ips: ["10.0.0.1/24"] },
+      { ...red, interface: nic, ips: ["10.0.0.2/24", "fd00::2/64"] },
+    ]);
+    const running = await multus.run(first);
+    expect(await running.addresses("net1")).toEqual(["10.0.0.1/24"]);
+    expect(await running.addresses(nic)).toEqual(["10.0.0.2/24", "fd00::2/64"]);
+    const played = reportOfMultus(first);
+    expect(reportedOn(await pod("first"))).toEqual(played);
+    const rewritten = { metadata: { annotations: { "k8s.v1.cni.cncf.io/networks": JSON.stringify([red]) } } };
+    await kube.patch(pods, "first", "default", rewritten, { type: "merge" });
+    await running.end();
+    expect(reportedOn(await pod("first"))).toEqual(played);
+    const second = await launch("second", [{ ...red, interface: nic }]);
+    await expect(multus.run(second)).rejects.toThrow(/IPAM plugin returned missing IP config/);
+    expect(asBag((await pod("second")).metadata)?.annotations).toEqual(asBag(second.metadata)?.annotations);
   });
 
   it("without the controller, a pod waits, and its VM's claim is not there", async () => {

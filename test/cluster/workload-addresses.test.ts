@@ -106,13 +106,12 @@ describe("pods of a cluster, served by the controller", () => {
   it("a pod has its addresses where it runs, that of eth0, too, by Multus and the plugins of CNI", async () => {
     const lab = await createLab(["n1"], ["eth1"]);
     onTestFinished(() => lab.close());
-    const multus = await Multus.on(lab.nodes[0] as never);
-    const eth = macvlanNetwork("eth", "lan");
-    await create(eth);
+    const multus = await Multus.on(lab.nodes[0] as never, cluster());
+    await create(macvlanNetwork("eth", "lan"));
     await served(async () => {
       await create(workload("Deployment", "web", { replicas: 1 }, "red", { [gate]: "gated" }, "default/eth"));
       await until(async () => (await told()).map((text) => text.replace(/^\S+ /, "")), ["10.0.0.1/24 10.0.0.2/24"]);
-      const running = await multus.run((await runner.pods())[0] as Bag, [network, eth]);
+      const running = await multus.run((await runner.pods())[0] as Bag);
       expect(await running.addresses("eth0")).toEqual(["10.0.0.1/24"]);
       expect(await running.addresses("net1")).toEqual(["10.0.0.2/24"]);
       await running.end();

@@ -113,8 +113,8 @@ describe("a StatefulSet on a network of macvlan, without a controller", () => {
 
     const lab = await createLab(["n1"]);
     onTestFinished(() => lab.close());
-    const multus = await Multus.on(lab.nodes[0] as never);
-    const running = await multus.run((await podNamed("web-1")) as Bag, [network, eth]);
+    const multus = await Multus.on(lab.nodes[0] as never, cluster());
+    const running = await multus.run((await podNamed("web-1")) as Bag);
     onTestFinished(() => running.end());
     expect(await running.addresses("eth0")).toEqual(["10.0.0.14/24"]);
     expect(await running.addresses("net1")).toEqual(["10.0.0.15/24"]);

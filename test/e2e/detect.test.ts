@@ -1,10 +1,10 @@
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
+import { hold } from "../support/hold.ts";
 import { type LabNode, runIn } from "../support/lab.ts";
-import { Multus } from "../support/multus.ts";
 import { createPodNetwork, giveAddresses, ip, linkLocalOf, type PodNetwork } from "../support/pod-network.ts";
 import { BUILD_TIMEOUT, command, orSkip } from "../support/tools.ts";
 
@@ -135,43 +135,36 @@ describe("conflicts", () => {
   });
 });
 
-describe("pods that real plugins of CNI attach", () => {
-  const network = {
-    metadata: { name: "vlan-30" },
-    spec: {
-      config: JSON.stringify({
-        cniVersion: "1.0.0",
-        name: "vlan-30",
-        plugins: [{ type: "macvlan", master: "net1", capabilities: { ips: true }, ipam: { type: "static" } }],
-      }),
-    },
+describe("pods on NICs of macvlan", () => {
+  const words = [process.execPath, join(root, "cli/main.ts"), "detect"] as const;
+
+  /** A pod of the node that `pod` stands for: it ends with the test. */
+  const podWith = async (number: number, ...addresses: readonly string[]): Promise<LabNode> => {
+    const { pid, release } = await hold(command("unshare"), ["--net", "--mount"], "mount -t sysfs sysfs /sys");
+    onTestFinished(release);
+    await ip(pod, ...`link add link net1 name pod${number} type macvlan mode bridge`.split(" "));
+    await ip(pod, "link", "set", `pod${number}`, "netns", `${pid}`, "name", "net1");
+    const made = { ...pod, pid, number: 10 + number };
+    await giveAddresses(made, addresses);
+    return made;
   };
-  const podWith = (...ips: string[]) => ({
-    metadata: {
-      annotations: { "k8s.v1.cni.cncf.io/networks": JSON.stringify([{ name: "vlan-30", interface: "net1", ips }]) },
-    },
-  });
-  const words = [process.execPath, join(root, "cli/main.ts"), "detect"];
 
   test("two pods of one node, and a host elsewhere, have the same addresses", async () => {
-    const multus = await Multus.on(pod);
-    const first = await multus.run(podWith("10.30.0.20/24", "2001:db8:30::20/64"), [network]);
-    try {
-      expect(await first.exec(words)).toMatch(/^not-detected 10\.30\.0\.20 .*\nnot-detected 2001:db8:30::20 .*\n$/);
-      const second = await multus.run(podWith("10.30.0.20/24", "2001:db8:30::20/64"), [network]);
-      const [{ address }] = JSON.parse(await first.exec(["ip", "-json", "link", "show", "net1"]));
-      await expect(second.exec(words)).rejects.toMatchObject({
-        code: 4,
-        stderr: expect.stringMatching(
-          new RegExp(`^conflict 10\\.30\\.0\\.20 net1 ${address} .*\\nconflict 2001:db8:30::20 net1 ${address} .*\\n$`),
-        ),
-      });
-      await second.end();
-      await giveAddresses(other, ["10.30.0.20/24"]);
-      await expect(first.exec(words)).rejects.toMatchObject({ code: 4, stderr: expect.stringContaining(macs.other) });
-    } finally {
-      await first.end();
-    }
+    const addresses = ["10.30.0.20/24", "2001:db8:30::20/64"];
+    const run = (one: LabNode) => runIn(one, words[0], words.slice(1));
+    const first = await podWith(1, ...addresses);
+    expect(await run(first)).toMatch(/^not-detected 10\.30\.0\.20 .*\nnot-detected 2001:db8:30::20 .*\n$/);
+    const second = await podWith(2, ...addresses);
+    const [{ address }] = JSON.parse(await ip(first, "-json", "link", "show", "net1"));
+    await expect(run(second)).rejects.toMatchObject({
+      code: 4,
+      stderr: expect.stringMatching(
+        new RegExp(`^conflict 10\\.30\\.0\\.20 net1 ${address} .*\\nconflict 2001:db8:30::20 net1 ${address} .*\\n$`),
+      ),
+    });
+    await ip(second, "link", "delete", "net1");
+    await giveAddresses(other, ["10.30.0.20/24"]);
+    await expect(run(first)).rejects.toMatchObject({ code: 4, stderr: expect.stringContaining(macs.other) });
   });
 });
 

@@ -65,17 +65,21 @@ export function networksOfLauncher(instance: Bag) {
   });
 }
 
-/** What Multus reports of a pod that it has attached: what its networks say at that moment. */
+/** What the real Multus reports of a pod that it has attached, but for the MAC addresses: what its networks say at that moment. */
 export function reportOfMultus({ metadata }: Bag): Readonly<Record<string, string>> {
   const { annotations, namespace } = asBag(metadata) ?? {};
   const networks: Bag[] = JSON.parse(`${asBag(annotations)?.[networksKey] ?? "[]"}`);
-  const attached = networks.map(({ name, namespace: of = namespace, interface: nic, ips }) => ({
-    ...{ name: `${of}/${name}`, interface: nic, dns: {} },
+  const attached = networks.map(({ name, namespace: of = namespace, interface: nic, ips }, i) => ({
+    ...{ name: `${of}/${name}`, interface: nic ?? `net${i + 1}` },
     ...(ips === undefined ? {} : { ips: asList(ips).map((ip) => `${ip}`.replace(/\/.*/, "")) }),
+    ...{ mac: playedMac, dns: {} },
   }));
-  const first = { name: "cluster", interface: "eth0", ips: ["192.0.2.1"], default: true, dns: {} };
+  const first = { name: "cluster", interface: "eth0", ips: ["192.0.2.1"], mac: playedMac, default: true, dns: {} };
   return { "k8s.v1.cni.cncf.io/network-status": JSON.stringify([first, ...attached]) };
 }
+
+/** The MAC address of each interface in a played report. */
+export const playedMac = "02:00:00:00:00:01";
 
 /** What virt-controller writes into a pod that is ready, or that is to have other networks: its networks as it made them. */
 export function rewrittenBy(instance: Bag): Readonly<Record<string, string>> {

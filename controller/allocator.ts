@@ -81,7 +81,7 @@ export class Allocator implements Finder {
     const { sourceOf } = this;
     this.shown = new Shown(machinesIn(world, ground.integrations));
     this.resets = new Resets(world, sourceOf);
-    this.renderer = new Renderer(world, ground.integrations, sourceOf);
+    this.renderer = new Renderer(world, ground, sourceOf);
     this.loss = new RecordLoss(ground, world);
     this.proof = new Proof(ground, world, this.record.hold, this.resets, sourceOf);
   }
@@ -102,7 +102,9 @@ export class Allocator implements Finder {
   }
 
   private sceneBy(snapshot: Snapshot): Scene {
-    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.ground.integrations, snapshot);
+    const { integrations } = this.ground;
+    const { why } = this.renderer.broken;
+    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, integrations, snapshot, why);
     this.pools = this.seen.pools;
     this.loss.check(snapshot);
     return this.seen;
@@ -147,7 +149,7 @@ export class Allocator implements Finder {
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf);
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
-    const { unclear, ...question } = this.question(look, desired.own);
+    const { unclear, ...question } = this.question(look, desired.own.desired);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");

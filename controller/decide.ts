@@ -2,11 +2,13 @@ import {
   type Allocation,
   type Claim,
   claimKey,
+  formatOwner,
   type Issue,
   identityOf,
   ownerOfKey,
   type Pending,
   type Plan,
+  type PlanInput,
   type Pool,
   plan,
   type Snapshot,
@@ -57,6 +59,7 @@ export interface Decision {
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
  *  new, what it asks for is in use      | nothing, nor does its share: it is refused before any plan
  *  new, in place of one that goes       | nothing yet: that one is released first
+ *  new, beside a line that is held      | an address: its owner does not lose that line, unless it is on the same NIC
  *  such that it cannot hold together    | keeps what it has, and gets nothing new: but says so
  *   with what somebody has              |
  *  such that no record can hold it      | nothing: but says so
@@ -79,7 +82,7 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
   const isLeftOut = (claim: Claim) => isWaiting(claim) || isUnserved(claim) || isConflicting(claim);
   const planFor = () => {
     const claims = asking.filter((claim) => lines.has(placeOfClaim(claim)) || !isLeftOut(claim));
-    return plan({ pools, claims, snapshot, owners, set });
+    return planBeside({ pools, claims, snapshot, owners, set }, isHeld);
   };
   const pending = [
     ...question.refused.filter(({ claim }) => owners.has(ownerOfKey(claim))),
@@ -102,6 +105,30 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     ...gone.filter((line) => !returned.has(line)).map((allocation) => ({ allocation, to: "free" as const })),
   ];
   return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
+}
+
+/** A claim set that nobody has: to a plan, its lines are in use by others. */
+const heldSet = "held";
+
+/** A plan in which lines that are held are not lost: they stay beside what their owner gets on other NICs. */
+function planBeside(input: PlanInput & { readonly owners: ReadonlySet<string> }, isHeld: Question["isHeld"]): Plan {
+  const { claims, owners, snapshot } = input;
+  const made = plan(input);
+  if (!made.pending.some(isMove)) return made;
+  const asked = new Set(claims.map(({ owner, name }) => claimKey(owner, name)));
+  const nics = new Set(claims.map(({ owner, interface: nic }) => `${formatOwner(owner)} ${nic}`));
+  const isBeside = (line: Allocation) =>
+    owners.has(ownerOfKey(line.claim)) &&
+    !asked.has(line.claim) &&
+    !nics.has(`${ownerOfKey(line.claim)} ${line.interface}`) &&
+    isHeld(line);
+  const allocations = snapshot.allocations.map((line) => (isBeside(line) ? { ...line, set: heldSet } : line));
+  return plan({ ...input, snapshot: { ...snapshot, allocations } });
+}
+
+/** Would its owner lose another address for it? */
+function isMove({ remedy }: Pending): boolean {
+  return remedy?.[0] === "rename";
 }
 
 /** Where claims have lines, and where these or what they are shown to have is nothing new. */
@@ -133,7 +160,7 @@ function withheldIn(
 ): Set<string> {
   const served = new Set(assign.filter(isNew).map(({ claim }) => shareOf(claim)));
   const unserved = pending.filter(isNew);
-  const some = unserved.filter(({ claim, remedy }) => remedy?.[0] === "rename" || served.has(shareOf(claim)));
+  const some = unserved.filter((one) => isMove(one) || served.has(shareOf(one.claim)));
   return new Set(some.map(({ claim }) => shareOf(claim)));
 }
 

@@ -1,9 +1,9 @@
 import { type Issue, joinedPool, type Parsed, type Pool, type PoolRecord } from "../core/index.ts";
 import type { DefinedPool, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
-import { caught } from "../pipeline/guards.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../schema/objects.ts";
+import { whyNot } from "./broken.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 import { poolsTogether } from "./pools-together.ts";
 import type { Seen } from "./seen.ts";
@@ -61,7 +61,7 @@ function readPool(object: Seen): ClusterPool {
 /** The pools that objects define. Of one that cannot be read nobody knows them. */
 export function poolsDefinedBy(integration: Integration, object: Seen): ClusterPool[] {
   let pools: readonly DefinedPool[] = [];
-  caught(() => {
+  whyNot(() => {
     const { value: model } = integration.read({ owned: [placeless(object)], others: [] });
     if (model !== undefined) pools = integration.pools?.(model) ?? [];
   });

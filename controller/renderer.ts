@@ -4,8 +4,11 @@ import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { Facts, Integration, ReadObjects, RenderedObject } from "../integrations/integration.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
+import type { SourceObject } from "../schema/manifest-document.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks, readsKind } from "./asking.ts";
+import { Broken } from "./broken.ts";
+import type { Ground } from "./ground.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";
 import type { SourceOf } from "./reset.ts";
@@ -20,12 +23,19 @@ export interface Look {
   readonly standing: OwnerStanding;
 }
 
+/** What some objects ask for, and how to read that of fewer of them. */
+interface Reading {
+  readonly owned: readonly SourceObject[];
+  readonly desired: Desired;
+  read(owned: readonly SourceObject[]): Desired;
+}
+
 /** What is asked for at one moment. */
 export interface Asked {
   /** By these owners, and perhaps others. */
-  readonly own: Desired;
+  readonly own: Reading;
   /** By the sources of objects of many owners, as far as these are looked at. */
-  readonly shared: ReadonlyMap<string, Desired>;
+  readonly shared: ReadonlyMap<string, Reading>;
 }
 
 /**
@@ -41,11 +51,13 @@ export class Renderer {
   private readonly world: World;
   private readonly integrations: readonly Integration[];
   private readonly sourceOf: SourceOf;
+  readonly broken: Broken;
 
-  constructor(world: World, integrations: readonly Integration[], sourceOf: SourceOf) {
+  constructor(world: World, ground: Pick<Ground, "integrations" | "clock" | "timing">, sourceOf: SourceOf) {
     this.world = world;
-    this.integrations = integrations;
+    this.integrations = ground.integrations;
     this.sourceOf = sourceOf;
+    this.broken = new Broken(ground);
   }
 
   /** Is something made of this source, by its key, for many owners together? */
@@ -67,15 +79,20 @@ export class Renderer {
     const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
     const objects = { owned: [...scene.shared, ...owned], others: others.map(placeless) };
     const shared = [...owners].filter((owner) => this.isShared(owner)).flatMap((source) => this.askedBy(source, look));
-    return { own: this.read(objects, { ...facts, nodes }, look), shared: new Map(shared) };
+    return { own: this.reading(objects, { ...facts, nodes }, look), shared: new Map(shared) };
   }
 
-  private askedBy(source: string, look: Look): [string, Desired][] {
+  private askedBy(source: string, look: Look): [string, Reading][] {
     const owned = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
       object !== undefined && asks(object, this.integrations) ? [placeless(object)] : [],
     );
     if (owned.length === 0 || look.standing.kept.has(source)) return [];
-    return [[source, this.read({ owned, others: [] }, look.facts, look)]];
+    return [[source, this.reading({ owned, others: [] }, look.facts, look)]];
+  }
+
+  private reading(objects: ReadObjects, facts: Facts, look: Look): Reading {
+    const read = (owned: readonly SourceObject[]) => this.read({ ...objects, owned }, facts, look);
+    return { owned: objects.owned, read, desired: this.broken.guard(objects.owned, read) };
   }
 
   /**
@@ -101,9 +118,9 @@ export class Renderer {
     const bySource = (all: readonly Allocation[]) =>
       Map.groupBy(shared.size === 0 ? [] : all, ({ claim }) => this.sourceOf(claim));
     const [live, releasing] = [bySource(snapshot.allocations), bySource(snapshot.releasing)];
-    const given = ([source, desired]: readonly [string, Desired]) => {
+    const given = ([source, reading]: readonly [string, Reading]) => {
       const its = { ...snapshot, allocations: live.get(source) ?? [], releasing: releasing.get(source) ?? [] };
-      return this.rendered(desired, its, true);
+      return this.rendered(reading, its, true);
     };
     const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
     return { rendered: all.flatMap((one) => one.rendered), unknown: all.flatMap((one) => one.unknown) };
@@ -124,8 +141,13 @@ export class Renderer {
   }
 
   /** Objects of kinds that are shared, or of the others. */
-  private rendered(desired: Desired, snapshot: Snapshot, isShared: boolean) {
-    const { instead, added, kept = [] } = renderDesired(desired, { snapshot, set: clusterSet });
+  private rendered({ owned, desired, read }: Reading, snapshot: Snapshot, isShared: boolean) {
+    const render = (some: Desired) => renderDesired(some, { snapshot, set: clusterSet });
+    const {
+      instead,
+      added,
+      kept = [],
+    } = this.broken.guard(owned, (some) => render(some === owned ? desired : read(some)));
     const all = [...[...instead.values()].flat(), ...added];
     const isMeant = (object: RenderedObject) => (this.world.kindFor(object).isShared ?? false) === isShared;
     return { rendered: all.filter(isMeant), unknown: kept };

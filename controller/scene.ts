@@ -22,6 +22,7 @@ import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
+import { whyNot } from "./broken.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
 import { poolKind } from "./kinds.ts";
@@ -49,8 +50,13 @@ export interface Scene {
   whyRejected(object: Seen | undefined): string | undefined;
 }
 
-/** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. */
-export function readScene(world: World, integrations: readonly Integration[], snapshot: Snapshot): Scene {
+/** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. `whyBroken` says which ones failed beside others. */
+export function readScene(
+  world: World,
+  integrations: readonly Integration[],
+  snapshot: Snapshot,
+  whyBroken: (object: Seen) => string | undefined = () => undefined,
+): Scene {
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
@@ -69,7 +75,8 @@ export function readScene(world: World, integrations: readonly Integration[], sn
     if (object === undefined) return undefined;
     if (isPaused(object, world, integrations)) return "it is paused";
     if (isLeft(object, integrations)) return "it is being deleted";
-    return asks(object, integrations) ? (alone(object).why ?? apart.get(object)) : undefined;
+    if (!asks(object, integrations)) return undefined;
+    return whyBroken(object) ?? alone(object).why ?? apart.get(object);
   };
   const broken = new Set(forAll.filter((object) => whyRejected(object) !== undefined));
   const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object)).sort(byAge);
@@ -238,17 +245,6 @@ function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly C
 export function unusableIn({ pools, rejected }: Scene): string {
   const unsound = [...pools.values()].filter(({ problem }) => problem !== undefined).map(({ name }) => name);
   return [...rejected, ...unsound].sort(byCodeUnit).join(" ");
-}
-
-/** Why something cannot be done, for people; undefined if it can. */
-export function whyNot(work: () => unknown): string | undefined {
-  try {
-    work();
-    return undefined;
-  } catch (error) {
-    if (!(error instanceof IpamError)) throw error;
-    return error.issues.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)).join("; ");
-  }
 }
 
 const known = new WeakMap<Seen, ClusterNode>();

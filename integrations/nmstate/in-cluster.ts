@@ -135,14 +135,23 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const children = made.filter(({ object: one }) => one.kind === policyKind);
   const fares = children.map(({ object: child, about }) => faresBy(child, about[0]));
-  const waiting = new Set(pending.map(({ claim }) => `${nodeNameOf(ownerOfKey(claim))}`));
+  const barred = unselectable(facts);
+  const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));
+  const waiting = new Set([
+    ...pending.map(({ claim }) => `${nodeNameOf(ownerOfKey(claim))}`),
+    ...left.map(({ name }) => name),
+  ]);
+  const reasons = [
+    ...pending.map(({ message }) => message),
+    ...left.map(({ name }) => `${barred.get(nodeOwner(name))}`),
+  ];
   const conditions = policyConditions({
     nodes: selected.length,
     available: fares.filter((one) => one === "available").length,
     failing: fares.filter((one) => one === "failing").length,
     notReady: selected.filter(({ isReady }) => isReady === false).length,
     waiting: [...waiting],
-    reasons: [...new Set(pending.map(({ message }) => message))],
+    reasons: [...new Set(reasons)],
     rejected,
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
@@ -167,8 +176,8 @@ export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, strin
       return named.map(({ name }): [string, string] => [
         nodeOwner(name),
         hostname === undefined
-          ? `node ${name} has no label ${hostnameLabel}`
-          : `nodes ${all} have the same label ${hostnameLabel}: ${hostname}`,
+          ? `node ${name} has no label ${hostnameLabel}. Let its kubelet set it`
+          : `nodes ${all} have the same label ${hostnameLabel}: ${hostname}. Give each its own hostname`,
       ]);
     }),
   );

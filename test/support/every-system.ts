@@ -25,7 +25,8 @@ export type Flag = keyof typeof everyFlag;
 export type Flags = { readonly [F in Flag]?: (typeof everyFlag)[F] };
 
 /** Each kind of object by which the API server names it. */
-const resources = {
+export const resources = {
+  Node: { apiVersion: "v1", plural: "nodes" },
   NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
   NodeNetworkConfigurationPolicy: { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" },
   NetworkAttachmentDefinition: { apiVersion: "k8s.cni.cncf.io/v1", plural: "network-attachment-definitions" },
@@ -39,12 +40,17 @@ const resources = {
   NodeSlicePool: { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "nodeslicepools" },
   IPAMClaim: { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" },
   VirtualMachine: { apiVersion: "kubevirt.io/v1", plural: "virtualmachines" },
+  VirtualMachineInstance: { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstances" },
+  BareMetalHost: { apiVersion: "metal3.io/v1alpha1", plural: "baremetalhosts" },
+  NodeNetworkState: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" },
+  NodeNetworkConfigurationEnactment: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" },
+  IPPool: { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "ippools" },
 } as const satisfies Record<string, Resource>;
 
 /** All systems on one server. Each call of `ask` makes one more owner of each system that is switched on. */
 export class EverySystem {
   private readonly kube: Objects;
-  private readonly virt: VirtController;
+  readonly virt: VirtController;
   private number = 0;
 
   constructor(kube: Objects) {
@@ -54,8 +60,7 @@ export class EverySystem {
 
   /** A node, pools, networks, and the policy and hosts that later owners come to. */
   async begin(): Promise<void> {
-    await createNode(this.kube, "n1", { role: "worker" });
-    await setReady(this.kube, "n1", true);
+    await this.join("n1");
     for (const [i, name] of ["nodes", "machines", "lan"].entries()) await this.create(pool(name, i + 1, 200));
     await this.create(macvlanNetwork("red", "lan"));
     await this.create({
@@ -82,8 +87,19 @@ export class EverySystem {
     return asked;
   }
 
+  /** A node joins: it is to have an address of each policy that was asked for so far. */
+  async join(name: string): Promise<() => Promise<boolean>> {
+    await createNode(this.kube, name, { role: "worker" });
+    await setReady(this.kube, name, true);
+    const policies = Array.from({ length: this.number }, (_, k) => `a${k + 1}--${name}`);
+    return async () => {
+      const there = policies.map((one) => this.isThere("NodeNetworkConfigurationPolicy", one));
+      return (await Promise.all(there)).every((is) => is);
+    };
+  }
+
   private async askNode(i: number) {
-    await this.create(policy(`a${i}`, "nodes", `eth${i}`));
+    await this.create(policy(`a${i}`, "nodes", `eth${i}`, { maxUnavailable: "100%" }));
     return () => this.isThere("NodeNetworkConfigurationPolicy", `a${i}--n1`);
   }
 
@@ -126,13 +142,16 @@ export class EverySystem {
     const { apiVersion, kind, metadata } = (await this.get("VirtualMachine", `p${i}`)) as Any & { apiVersion: string };
     const owner = { apiVersion, kind, name: metadata.name, uid: (metadata as { uid?: string }).uid };
     if (!flags.vmClaims) await this.create(claim(name, { ownerReferences: [owner] }));
-    if (!flags.ipamClaims) await this.give(name, i);
     const pod = await this.virt.start(`p${i}`);
-    return async () => ipsOf((await this.get("Pod", pod)) ?? { metadata: {} }).length > 0;
+    return async () => {
+      if (!flags.ipamClaims) await this.give(name, i);
+      return ipsOf((await this.get("Pod", pod)) ?? { metadata: {} }).length > 0;
+    };
   }
 
   private async give(name: string, i: number): Promise<void> {
-    while (!(await this.isThere("IPAMClaim", name, "default"))) await new Promise((done) => setTimeout(done, 50));
+    const there = await this.get("IPAMClaim", name);
+    if (there === undefined || asBag(there.status)?.ips !== undefined) return;
     const conditions = [condition("IPsAllocated", "SuccessfulAllocation")];
     const body = { status: { ...showing(name, `10.0.3.${200 + i}/24`).status, conditions } };
     await this.kube.patch(resources.IPAMClaim, name, "default", body, { type: "merge", subresource: "status" });
@@ -153,7 +172,7 @@ export class EverySystem {
     return async () => ipsOf((await this.get("Pod", `x${i}`)) ?? { metadata: {} }).length > 0;
   }
 
-  private create(object: Bag): Promise<unknown> {
+  create(object: Bag): Promise<unknown> {
     return this.kube.create(resources[object.kind as keyof typeof resources], object as never);
   }
 

@@ -1,5 +1,5 @@
 import { keep } from "../../controller/seen.ts";
-import type { World, WorldKind } from "../../controller/world.ts";
+import { selectionsOf, type World, type WorldKind } from "../../controller/world.ts";
 import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { SimEvent } from "./sim-server.ts";
@@ -17,9 +17,10 @@ export function tellWorld(world: World, events: readonly SimEvent[]): void {
 }
 
 /** Does a watch show it? One that loses its label is gone, as far as the watch tells. */
-function isSelected(object: Bag | undefined, { where }: WorldKind): boolean {
+function isSelected(object: Bag | undefined, kind: WorldKind): boolean {
   const { labels } = (object?.metadata ?? {}) as { labels?: Readonly<Record<string, string>> };
-  const [label, value] = where?.labels?.split("=") ?? [];
-  if (label === undefined) return true;
-  return labels?.[label] !== undefined && (value === undefined || labels[label] === value);
+  return selectionsOf(kind).some((where) => {
+    const [label, value] = where.labels?.split("=") ?? [];
+    return label === undefined || (labels?.[label] !== undefined && (value === undefined || labels[label] === value));
+  });
 }

@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -29,8 +30,15 @@ it("a node with the hostname of another one that comes: the policy of neither se
   await sim.pass();
   expect(policies()).toEqual(["a"]);
   expect(sim.record.allocations).toEqual(allocations);
-  sim.remove("Node", "n2");
+  const waits = () =>
+    conditionOf(asBag(sim.object("NodeNetworkConfigurationPolicy", "a")?.status)?.conditions, "Degraded")?.message;
   await sim.pass();
+  expect(waits()).toBe(
+    "2/2 nodes get no address (n1, n2): nodes n1, n2 have the same label kubernetes.io/hostname: twin. Give each its own hostname",
+  );
+  sim.remove("Node", "n2");
+  await sim.pass(2000);
+  expect(waits()).toBe("");
   expect(policies()).toEqual(["a", "a--n1"]);
   expect(sim.record.allocations).toEqual(allocations);
 });

@@ -120,6 +120,21 @@ describe("decide", () => {
       want: ["releasing 10.0.0.2 Node/a/x"],
     },
     { name: "a live line that is held stays", record: ["10.0.0.2 Node/a/x"], held: ["Node/a/x"], want: [] },
+    {
+      name: "a new claim on another NIC than a line that is held gets an address beside that",
+      record: ["10.0.0.2 Node/a/x if=eth1"],
+      claims: ["Node/a/y if=eth2"],
+      held: ["Node/a/x"],
+      want: ["assign 10.0.0.1 Node/a/y if=eth2"],
+    },
+    {
+      name: "a new claim on the NIC of a line that is held waits",
+      record: ["10.0.0.2 Node/a/x if=eth1"],
+      claims: ["Node/a/y if=eth1"],
+      held: ["Node/a/x"],
+      want: [],
+      pending: ["in-use Node/a/y"],
+    },
     { name: "a releasing line stays without evidence", record: ["10.0.0.2 Node/a/x releasing"], want: [] },
     {
       name: "a releasing line that is known to be off is free",

@@ -1,0 +1,110 @@
+import { eventOfProblem } from "../../controller/events.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { objectKey } from "../../integrations/object-key.ts";
+import type { Objects } from "../../kube/index.ts";
+import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { BadObject } from "./bad-objects.ts";
+import { EverySystem, type Flags, resources } from "./every-system.ts";
+import { simWithMaps } from "./sim-maps.ts";
+import { SimTender } from "./sim-tender.ts";
+import { gate } from "./workload-objects.ts";
+
+/** All systems that these flags switch on, served by one controller in memory, in virtual time. */
+export class SimTogether {
+  readonly kube: Objects;
+  readonly systems: EverySystem;
+  private readonly flags: Flags;
+  private readonly sim;
+  private readonly tenders: readonly SimTender[];
+  /** When each owner had what it asked for, in milliseconds after it asked. */
+  readonly took = new Map<string, number>();
+  private readonly waiting = new Map<string, { readonly since: number; readonly has: () => Promise<boolean> }>();
+  now = 0;
+
+  /** `wrapped` is what becomes of each integration. */
+  constructor(flags: Flags, wrapped: (one: Integration) => Integration = (one) => one) {
+    this.flags = flags;
+    const { sim, edit } = simWithMaps(integrationsInCluster(flags).map(wrapped));
+    this.sim = sim;
+    this.editRecord = edit;
+    sim.server.webhook = (object) => this.admitted(object) as never;
+    this.tenders = tendingInCluster(flags).map((one) => new SimTender(one, sim.server));
+    this.kube = sim.server.client(async (_, run) => run());
+    this.systems = new EverySystem(this.kube);
+  }
+
+  /** Changes the text of a ConfigMap of the record. */
+  readonly editRecord: ReturnType<typeof simWithMaps>["edit"];
+
+  /** Each object has a time of creation, and pods of VMs wait for their addresses, as the admission policy sees to. */
+  private admitted(object: Bag): Bag {
+    const metadata = asBag(object.metadata) ?? {};
+    const { creationTimestamp = new Date(Date.UTC(2026, 0, 1) + this.now).toISOString(), resourceVersion } = metadata;
+    const dated = { ...object, metadata: { ...metadata, creationTimestamp } };
+    const isLauncher = asBag(metadata.labels)?.["kubevirt.io"] === "virt-launcher" && resourceVersion === "";
+    if (!isLauncher || !this.flags.vmAddresses) return dated;
+    return { ...dated, spec: { ...asBag(object.spec), schedulingGates: [{ name: gate }] } };
+  }
+
+  /** One more owner of each kind, and a node that joins. */
+  async ask(): Promise<void> {
+    for (const [who, has] of Object.entries(await this.systems.ask(this.flags)))
+      this.waiting.set(who, { since: this.now, has });
+    const node = `n${this.waiting.size + this.took.size}`;
+    this.waiting.set(`node ${node}`, { since: this.now, has: await this.systems.join(node) });
+  }
+
+  /** Somebody makes a bad object. */
+  async throwIn({ objects, starts }: Pick<BadObject, "objects" | "starts">): Promise<void> {
+    for (const object of objects) await this.systems.create(object);
+    if (starts !== undefined) await this.systems.virt.start(starts);
+  }
+
+  /** Somebody deletes it, whatever keeps it. */
+  async takeAway({ objects }: Pick<BadObject, "objects">): Promise<void> {
+    for (const { kind, metadata } of objects) {
+      const { name, namespace } = metadata as { readonly name: string; readonly namespace?: string };
+      const resource = resources[kind as keyof typeof resources];
+      await this.kube.patch(resource, name, namespace, { metadata: { finalizers: [] } }, { type: "merge" });
+      const there = await this.kube.get(resource, name, namespace);
+      if (there !== undefined) await this.kube.delete(resource, there);
+    }
+  }
+
+  /** Who waits. */
+  get unserved(): string[] {
+    return [...this.waiting.keys()];
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (const end = this.now + ms; this.now < end; this.now += 100) {
+      await this.sim.pass(100);
+      for (const one of this.tenders) await one.pass(100);
+      for (const [who, { since, has }] of this.waiting) {
+        if (!(await has())) continue;
+        this.waiting.delete(who);
+        this.took.set(who, this.now + 100 - since);
+      }
+    }
+  }
+
+  /** The Events and conditions of an object, as `REASON: MESSAGE`. */
+  wordsAbout(about: string): string[] {
+    const events = [this.sim, ...this.tenders].flatMap(({ said }) => said);
+    const told = events.flatMap((text) => {
+      const [, one = "", problem = "", message = ""] = /^(\S+) (\S+): (.*)$/s.exec(text) ?? [];
+      return one.startsWith(about) ? eventOfProblem(one, problem, message) : [];
+    });
+    const there = [...this.sim.server.objects.values()].find((one) => objectKey(one as never) === about);
+    const conditions = asList(asBag(there?.status)?.conditions).map((one) => asBag(one) ?? {});
+    return [...told, ...conditions].map(({ reason, message }) => `${reason}: ${message}`);
+  }
+
+  /** The addresses that objects have been told, each with the objects that have it. */
+  get shared(): string[] {
+    const lines = this.sim.lines().map((line) => line.replace(/ releasing$/, ""));
+    const twice = Map.groupBy(lines, (line) => line.split(" ")[0] ?? "");
+    return [...twice.values()].filter((some) => some.length > 1).map((some) => some.join(", "));
+  }
+}

@@ -7,12 +7,12 @@ import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { asks, goesWithOwner, readsKind } from "./asking.ts";
 import { type Change, changeOf } from "./change.ts";
-import { Compared } from "./compared.ts";
+import { Compared, withAppliedDigest } from "./compared.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
-import { replacement } from "./replacement.ts";
+import { isReplaced, replacement } from "./replacement.ts";
 import { Rollout } from "./rollout.ts";
 import type { Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
@@ -173,7 +173,8 @@ export class Applier {
     const object = wanted.object as RenderedObject;
     const kind = this.world.kindFor(object);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
-    const whole = { ...object, metadata: { ...object.metadata, labels } };
+    const ours = { ...object, metadata: { ...object.metadata, labels } };
+    const whole = there === undefined || isReplaced(there, kind) ? withAppliedDigest(ours, wanted.fingerprint) : ours;
     const key = objectKey(object);
     try {
       const { objects } = this.ground;

@@ -1,13 +1,33 @@
 import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
-import type { Bag } from "../schema/objects.ts";
+import { asBag, type Bag } from "../schema/objects.ts";
 import type { Fingerprint } from "./change.ts";
 import { contentDigest, contentIn, type Seen } from "./seen.ts";
 import { isSuperset } from "./superset.ts";
 
+/** On each object that the controller makes: the digest of what it applied. */
+const appliedDigest = "nodeippool.nmstate.io/applied-digest";
+
+/** Returns an object with the digest of what is applied in it. */
+export function withAppliedDigest(object: RenderedObject, { digest }: Fingerprint): RenderedObject {
+  const { metadata } = object;
+  return {
+    ...object,
+    metadata: { ...metadata, annotations: { ...asBag(metadata.annotations), [appliedDigest]: digest } },
+  };
+}
+
 /**
  * What is known of made objects whose digest is not that of what was applied: admission webhooks and API servers add
  * fields. Each is compared once, field by field, and only the two digests are kept.
+ *
+ *  its applied digest    | the object                              | to do
+ *  ----------------------+-----------------------------------------+------------------------------------------------------
+ *  that of what is wanted | says more, or something else            | compare: what is more, others have added
+ *  another one           | any                                     | replace: what is more may be what was wanted before
+ *  none (an earlier      | can be changed to what is wanted        | replace
+ *   version, a webhook)  |                                         |
+ *  none                  | would have to be deleted                | compare
  */
 export class Compared {
   private readonly pairs = new Map<string, { wanted: string; there: string; isCovered: boolean }>();
@@ -26,9 +46,12 @@ export class Compared {
     return { ...wanted, digest: `${there.digest}`, fixed: `${there.fixed}` };
   }
 
-  /** Returns whether the digests differ, and nobody has compared the fields. */
+  /** Returns whether the digests differ, and the fields have to be compared. */
   isOpen(key: string, wanted: Fingerprint, there: Seen): boolean {
-    return isManaged(there) && there.digest !== wanted.digest && this.find(key, wanted, there) === undefined;
+    if (!isManaged(there) || there.digest === wanted.digest) return false;
+    const applied = there.metadata.annotations?.[appliedDigest];
+    const mayBeCovered = applied === undefined ? there.fixed !== wanted.fixed : applied === wanted.digest;
+    return mayBeCovered && this.find(key, wanted, there) === undefined;
   }
 
   forget(key: string): void {

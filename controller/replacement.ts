@@ -3,17 +3,22 @@ import type { RenderedObject } from "../integrations/integration.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Seen } from "./seen.ts";
 
+/** Returns whether what an object says is replaced: what cannot be changed in one that is adopted stays. */
+export function isReplaced(there: Seen, { fixed }: Pick<WatchedKind, "fixed">): boolean {
+  return fixed === undefined || isManaged(there);
+}
+
 /**
  * Returns the JSON patch that puts what the controller says in the place of what it said, if the object is still of the version
- * that was seen. Labels, annotations, owners and finalizers of others stay. What cannot be changed in an object that is adopted stays,
- * too: whether it has to be created anew is decided once it is ours.
+ * that was seen. Labels, annotations, owners and finalizers of others stay. Whether an object that is adopted has to be created anew is
+ * decided once it is ours.
  */
 export function replacement(
   { apiVersion: _, kind: __, metadata, ...own }: RenderedObject,
   there: Seen,
-  { fixed }: Pick<WatchedKind, "fixed">,
+  kind: Pick<WatchedKind, "fixed">,
 ): unknown[] {
-  const content = fixed === undefined || isManaged(there) ? own : {};
+  const content = isReplaced(there, kind) ? own : {};
   const marks = (field: "labels" | "annotations") => {
     const added = Object.entries((metadata[field] ?? {}) as object).map(([name, value]) => ({
       op: "add",

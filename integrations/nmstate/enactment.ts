@@ -2,16 +2,6 @@ import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Fares } from "../in-cluster.ts";
 
 /**
- * Returns whether the handler has given up because the node has no such NIC. In nmstate's words: `Failed to find unknown type
- * interface eth9`.
- */
-export function lacksNic(enactment: Bag | undefined, nic: string): boolean {
-  const { message } = conditionOf(asBag(enactment?.status)?.conditions, "Failing") ?? {};
-  const [, named] = /unknown type interface "?([^\s"',;]+)/i.exec(`${message}`) ?? [];
-  return named === nic;
-}
-
-/**
  * How a node fares with its policy, by the NodeNetworkConfigurationEnactment of a policy, which the node's handler writes.
  *
  *  the enactment                            | the node

@@ -3,7 +3,7 @@ import { emptyFindings } from "../../schema/findings.ts";
 import { asBag, asList, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
-import { faresBy, lacksNic } from "./enactment.ts";
+import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
@@ -16,22 +16,33 @@ import { usesOn } from "./uses.ts";
  *  gone     | none                              | none                                         | gone
  *  gone     | none                              | still there: a node of this name would act on it | in doubt
  *  gone     | still there                       | any                                          | in doubt
- *  there    | shows the NIC without the address | still gives it: who tries again puts it back | in doubt
- *  there    | shows the NIC without the address | enacted, and gives the NIC a list without it | gone
+ *  there    | shows the address                 | any                                          | in doubt
+ *  there    | does not show the address         | still gives it: who tries again puts it back | in doubt
+ *  there    | names the NIC, not the address    | enacted, and gives the NIC a list without it | gone
  *  there    | shows the NIC without the address | enacted before the report, and tells no list | gone
  *  there    | shows the NIC without the address | failed, or enacted since                     | in doubt; gone in a reset
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
  *  there    | shows the NIC without the address | none, but another one gives it               | in doubt; gone in a reset
  *  there    | shows the NIC without the address | none, nor is it enacted                      | gone
- *  there    | knows no such NIC, nor the address| failed, because the node has no such NIC     | gone
- *  there    | knows no such NIC, nor the address| any other, or none                           | in doubt; gone in a reset,
- *           |                                   |                                              | if it is not on its way
- *  there    | shows the address, or not the NIC | any                                          | in doubt
- *           | as one that is up                 |                                              |
+ *  there    | names the NIC otherwise           | any other, or none                           | in doubt
+ *  there    | does not name the NIC             | on its way                                   | in doubt
+ *  there    | does not name the NIC             | any other, or none                           | in doubt; gone in a reset
  *
- * A report that knows no such NIC proves nothing by itself: handlers leave out NICs that they are told to filter. nmstate looks at
- * all of them.
+ * A report shows a NIC without the address if the NIC is up and the family says which addresses it has (`listsAddresses`). Any other
+ * report proves nothing by itself: handlers leave out NICs that they are told to filter, and NetworkManager keeps the address in a
+ * profile, and brings it back with the NIC or its link. Of a NIC that a policy gave an address, kubernetes-nmstate 0.86 with
+ * NetworkManager 1.42 reports:
+ *
+ *  the NIC                          | it is     | the family                  | the address
+ *  ---------------------------------+-----------+-----------------------------+-----------------------------------------
+ *  is unplugged                     | not there |                             | comes back; a clean-up fails for good:
+ *                                   |           |                             |  "unknown type interface eth1"
+ *  lost its link a moment ago       | up        | IPv6 is on, without a list  | comes back
+ *  lost its link, or is put down    | down      | on, without a list, or off  | comes back
+ *  lost it by hand (ip addr flush)  | up        | on, without a list          | comes back
+ *  is taken from NetworkManager     | ignore    | as the kernel has it        | comes back
+ *  had a clean-up, link or not      | up        | off, or with a list         | is off
  *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
  * The times of both are by the clock of the same node, in seconds; so "before" is in an earlier second.
@@ -65,14 +76,15 @@ export function goneFromNodes(
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
     if (isGivenBy(line, listsIn(own))) return false;
-    const isUnknown = unused.has(line) && found.nodes.has(ownerOfKey(line.claim)) && !namesNic(state, line.interface);
-    if (isUnknown && line.interface !== undefined)
-      return isReset ? !isOnItsWay(own, enactment) : isGivenUp(own, enactment, line.interface);
-    if (!proven.has(line)) return false;
-    if (isReset) return !isOnItsWay(own, enactment);
+    const isProven = proven.has(line);
+    const isUnseen = unused.has(line) && found.nodes.has(ownerOfKey(line.claim));
+    const isNamed = namesNic(state, line.interface);
+    if (isReset) return (isProven || (isUnseen && !isNamed)) && !isOnItsWay(own, enactment);
+    if (own !== undefined && takesOff(own)) return isProven || (isUnseen && isNamed);
+    if (!isProven) return false;
     // A handler makes the enactment before it applies the policy.
     if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
-    return takesOff(own) || (faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state));
+    return faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state);
   });
 }
 
@@ -85,11 +97,6 @@ function listsIn(policy: Bag | undefined): Lists {
 function namesNic(state: Bag | undefined, nic: string | undefined): boolean {
   const interfaces = asList(asBag(asBag(state?.status)?.currentState)?.interfaces);
   return nic === undefined || JSON.stringify(interfaces).includes(JSON.stringify(nic));
-}
-
-/** Has the handler tried to take the address off, for the last time, and found no such NIC? */
-function isGivenUp(own: Bag | undefined, enactment: Bag | undefined, nic: string): boolean {
-  return own !== undefined && faresBy(own, enactment) === "failing" && lacksNic(enactment, nic);
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

@@ -4,7 +4,7 @@ import { nameIssue } from "../../schema/names.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { otherNames, reportedName } from "./nic-names.ts";
-import { doubtsAbout } from "./reported.ts";
+import { doubtsAbout, listsAddresses } from "./reported.ts";
 
 /** Adds what a NodeNetworkState says that its node has. */
 export function readReport({ object, at }: LocatedObject, found: Findings): void {
@@ -57,8 +57,8 @@ function show(shown: Map<string, Set<Family>>, nic: Bag): void {
   if (state !== "up") return;
   const name = `${reportedName(nic)}`;
   const families = shown.get(name) ?? new Set();
-  if (asBag(ipv4) !== undefined) families.add(4);
-  if (asBag(ipv6) !== undefined) families.add(6);
+  if (listsAddresses(ipv4)) families.add(4);
+  if (listsAddresses(ipv6)) families.add(6);
   shown.set(name, families);
 }
 

@@ -11,9 +11,8 @@ export interface Doubt {
 }
 
 /**
- * What keeps an interface of a NodeNetworkState from saying which addresses it has not. An interface has a name, and a
- * family that is on (and waits for no DHCP or router) has a list of `{ip, prefix-length}`. One without a family is fine:
- * ports have none.
+ * Returns what is malformed in an interface of a NodeNetworkState, and so may hide an address. An interface has a name, and a
+ * list of addresses has entries `{ip, prefix-length}`. One without a family is fine: ports have none.
  */
 export function doubtsAbout(reported: unknown): Doubt[] {
   const nic = asBag(reported);
@@ -33,17 +32,32 @@ export function doubtsAbout(reported: unknown): Doubt[] {
 function doubtsAboutFamily(value: unknown): Doubt[] {
   const family = asBag(value);
   if (family === undefined) return [{ message: "must be a mapping", path: [] }];
-  const { enabled, address, dhcp, autoconf, ...others } = family;
+  const { address, ...others } = family;
   if (Object.values(others).some(Array.isArray))
     return [{ message: "has a list that is not called address", path: [] }];
-  if (address === undefined) {
-    const mayBeEmpty = enabled === false || dhcp === true || autoconf === true;
-    return mayBeEmpty ? [] : [{ message: "is on, but has no list of addresses", path: [] }];
-  }
+  if (address === undefined) return [];
   if (!Array.isArray(address)) return [{ message: "must have a list of addresses", path: ["address"] }];
   return address.flatMap((entry, i): Doubt[] => {
     const { ip, "prefix-length": length } = asBag(entry) ?? {};
     if (typeof ip === "string" && asNumber(length) !== undefined) return [];
     return [{ message: "has an address that is not {ip, prefix-length}", path: ["address", i] }];
   });
+}
+
+/**
+ * Returns whether a reported family says which addresses its NIC has. nmstate reports one as on, without DHCP and without a list, where
+ * NetworkManager's profile has addresses that the kernel does not have at the moment, as while a link is down: they come back.
+ *
+ *  the family                                 | says it
+ *  -------------------------------------------+--------
+ *  none                                       | no
+ *  off, or by DHCP or a router                | yes
+ *  on, with a list                            | yes
+ *  on, with no list                           | no
+ */
+export function listsAddresses(value: unknown): boolean {
+  const family = asBag(value);
+  if (family === undefined) return false;
+  const { enabled, address, dhcp, autoconf } = family;
+  return address !== undefined || enabled === false || dhcp === true || autoconf === true;
 }

@@ -78,6 +78,79 @@ describe("a webhook that adds defaults to a policy of a node", () => {
   });
 });
 
+/** The same cluster with a controller that was started anew. */
+function restart({ server, record }: SimController): SimController {
+  const sim = new SimController();
+  Object.assign(sim.server, server);
+  sim.record = record;
+  return sim;
+}
+
+const setMtu = (sim: SimController, mtu?: number) =>
+  sim.change("NodeNetworkConfigurationPolicy", "a", ({ spec, ...one }) => {
+    const { desiredState, ...others } = asBag(spec) as Bag;
+    const nics = asList(asBag(desiredState)?.interfaces).map((nic) => {
+      const { mtu: _, ...rest } = asBag(nic) as Bag;
+      return mtu === undefined ? rest : { ...rest, mtu };
+    });
+    return { ...one, spec: { ...others, desiredState: { interfaces: nics } } };
+  });
+const writesOf = (sim: SimController) =>
+  sim.requests.filter((one) => one.endsWith(policies) && !/^(get|list|apply)/.test(one));
+
+describe("after a restart", () => {
+  it("a field that the wish has lost meanwhile is taken away, and no webhook's default", async () => {
+    const before = begin();
+    setMtu(before, 1400);
+    await before.pass(10_000);
+    expect(mtuOf(before)).toBe(1400);
+    setMtu(before);
+    const sim = restart(before);
+    await sim.pass(10_000);
+    expect(mtuOf(sim)).toBeUndefined();
+    addDefaults(sim);
+    setMtu(sim, 1400);
+    await sim.pass(10_000);
+    setMtu(sim);
+    const again = restart(sim);
+    await again.pass(10_000);
+    expect(mtuOf(again)).toBe(1500);
+  });
+
+  it("defaults of a webhook leave nothing to write", async () => {
+    const before = begin();
+    addDefaults(before);
+    await before.pass(10_000);
+    const sim = restart(before);
+    await sim.pass(30_000);
+    expect(writesOf(sim)).toEqual([]);
+  });
+
+  it.each(["an earlier version made the object", "a webhook drops the digest, and adds defaults"])(
+    "the object is written once where %s",
+    async (why) => {
+      const before = begin();
+      addDefaults(before);
+      const webhook = before.server.webhook;
+      const bare = (object: Bag) => {
+        const { annotations: _, ...metadata } = asBag(object.metadata) as Bag;
+        return { ...object, metadata } as never;
+      };
+      before.server.webhook = (object) => bare(webhook(object));
+      await before.pass(10_000);
+      const sim = restart(before);
+      if (why.startsWith("an earlier")) sim.server.webhook = webhook;
+      await sim.pass(30_000);
+      expect(writesOf(sim)).toEqual([`patch ${policies}`]);
+      if (why.startsWith("an earlier")) {
+        const later = restart(sim);
+        await later.pass(30_000);
+        expect(writesOf(later)).toEqual([]);
+      }
+    },
+  );
+});
+
 describe("a webhook that adds a default to what cannot be changed in an object", () => {
   it("does not have it deleted", async () => {
     const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2")]);

@@ -45,6 +45,7 @@ export {
   lineJson,
   type PoolRecord,
   type Snapshot,
+  type UnreadableSubnet,
 } from "./core/allocation.ts";
 export { type AuditInput, audit, type Finding, type FindingKind } from "./core/audit.ts";
 export { type Difference, diffRecords } from "./core/diff.ts";

@@ -1,6 +1,5 @@
 import {
   type Allocation,
-  byCodeUnit,
   clusterSet,
   emptySnapshot,
   formatOwner,
@@ -8,7 +7,6 @@ import {
   identityOf,
   isNoop,
   ownerOfKey,
-  type Pending,
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
@@ -24,10 +22,12 @@ import type { Ground } from "./ground.ts";
 import { KnownRecord } from "./known-record.ts";
 import type { Occupied } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
+import { PendingClaims } from "./pending-claims.ts";
 import { graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { type RecordChange, recordChange } from "./record-change.ts";
 import { RecordLoss } from "./record-loss.ts";
+import { withoutRoom } from "./recordable.ts";
 import { inParallel } from "./refresh.ts";
 import { type Look, Renderer } from "./renderer.ts";
 import type { SourceOf } from "./reset.ts";
@@ -57,7 +57,7 @@ export interface Looked {
 /** Decides for owners in batches: one plan and one commit for all that wait. It alone writes the record. */
 export class Allocator implements Finder {
   /** Why claims of an owner get nothing, by owner. */
-  readonly pending = new Map<string, readonly Pending[]>();
+  readonly pending = new PendingClaims();
   /** Owners for whom nothing could be made when somebody was looked at last: a change of one owner may be about another one. */
   private barred: ReadonlySet<string> = new Set();
   private readonly world: World;
@@ -156,7 +156,7 @@ export class Allocator implements Finder {
     const shown = new Set(question.claims.filter(question.isShown).map(placeOfClaim));
     const isAdopted = (line: Allocation) => shown.has(identityOf(line));
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
-    const changed = [...changedBy(plan), ...pending, ...this.pendingNow(owners, pending)];
+    const changed = [...changedBy(plan), ...pending, ...this.pending.replace(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
     const idle = this.proof.idle(owners, this.record.lines, scene);
@@ -175,14 +175,6 @@ export class Allocator implements Finder {
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
-  }
-
-  /** Says what claims of these owners get nothing now. Returns what was said before. */
-  private pendingNow(owners: ReadonlySet<string>, pending: readonly Pending[]): Pending[] {
-    const before = [...owners].flatMap((owner) => this.pending.get(owner) ?? []);
-    for (const owner of owners) this.pending.delete(owner);
-    for (const [owner, list] of Map.groupBy(pending, ({ claim }) => ownerOfKey(claim))) this.pending.set(owner, list);
-    return before;
   }
 
   /** The releasing lines of these owners that may be free, and by a record of when. */
@@ -242,7 +234,10 @@ export class Allocator implements Finder {
       owners,
       set: clusterSet,
       isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
-      conflicting: conflictingIn(desired, lines.record),
+      conflicting: new Map([
+        ...conflictingIn(desired, lines.record),
+        ...withoutRoom(beside.claims, scene.pools, lines),
+      ]),
       shareOf: (claim) => this.shareOf(claim),
       // Of a kind that is not served nobody knows whether what asked is there.
       isHeld: (line) => this.record.isUnreadable(line) || this.proof.isBlind(line) || standing.isHeld(line),
@@ -265,12 +260,6 @@ export class Allocator implements Finder {
   hasLines(source: string): boolean {
     const { allocations, releasing } = this.record.latest ?? emptySnapshot;
     return [...allocations, ...releasing].some(({ claim }) => this.sourceOf(claim) === source);
-  }
-
-  /** Claims that get nothing, in the order of their keys: what is said of them is the same, whichever controller says it. */
-  pendingOf(isMeant: (one: Pending) => boolean): Pending[] {
-    const found = [...this.pending.values()].flat().filter(isMeant);
-    return found.sort((a, b) => byCodeUnit(a.claim, b.claim));
   }
 
   keyOfOwner(owner: string): string | undefined {

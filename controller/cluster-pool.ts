@@ -17,6 +17,8 @@ export interface ClusterPool {
   /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
   readonly pool?: Pool;
   readonly problem?: PoolProblem;
+  /** Why the record has no room for another address of it; what it has given stays. */
+  readonly noRoom?: string;
   /** Why another pool is not used because of this one, which is. */
   readonly overlappedBy?: string;
 }

@@ -2,6 +2,7 @@ import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { Ground } from "./ground.ts";
 import { LinesByOwner } from "./lines-by-owner.ts";
 import { type MovedLine, movedBetween } from "./moved-lines.ts";
+import { isUnreadable } from "./recordable.ts";
 import { ReleaseHold } from "./release-hold.ts";
 
 /** The record as this controller knows it: by its own commits, and read anew now and then. */
@@ -59,9 +60,9 @@ export class KnownRecord {
     return this.moved.splice(0);
   }
 
-  /** Whether a line is of a subnet whose record cannot be read now: it stays as it was read last. */
+  /** Whether a pool is of a subnet whose record cannot be read now: its lines stay as they were read last. */
   isUnreadable({ pool }: { readonly pool: string }): boolean {
-    return this.latest?.unreadable?.has(pool) === true;
+    return this.latest !== undefined && isUnreadable(pool, this.latest);
   }
 
   /** It may be another one than we know. */
@@ -92,7 +93,10 @@ export class KnownRecord {
     const { clock, state, timing } = this.ground;
     const at = clock.now();
     const snapshot = await state.read().catch((error) => {
-      if (error instanceof IpamError && error.code === "corrupt") this.damage = error.message;
+      if (error instanceof IpamError && error.code === "corrupt") {
+        this.damage = error.message;
+        this.snapshot = undefined;
+      }
       throw error;
     });
     if (clock.now() - this.readAt > timing.see) this.hold.beginAnew();
@@ -110,14 +114,19 @@ export class KnownRecord {
     if (this.latest !== undefined) for (const claim of changed) this.changed.add(claim);
     this.snapshot = snapshot;
     this.latest = snapshot;
-    this.hold.see(snapshot.releasing);
+    // What cannot be read may have been live in between: its time begins anew once it can.
+    this.hold.see(snapshot.releasing.filter((line) => !this.isUnreadable(line)));
     return snapshot;
   }
 }
 
 /** Whether two snapshots say the same. Each pool has a token of its content. */
 function isSame(before: Snapshot, now: Snapshot): boolean {
-  const isEqual = (a: ReadonlyMap<string, string> = new Map(), b: ReadonlyMap<string, string> = new Map()) =>
+  const isEqual = (a: ReadonlyMap<string, string>, b: ReadonlyMap<string, string>) =>
     a.size === b.size && [...b].every(([pool, text]) => a.get(pool) === text);
-  return isEqual(before.base, now.base) && isEqual(before.unreadable, now.unreadable);
+  const textOf = ({ unreadable = [], full = [] }: Snapshot) =>
+    JSON.stringify(
+      [unreadable, full].map((list) => list.map(({ pools, why }) => [why, pools.map(({ name }) => name)])),
+    );
+  return isEqual(before.base, now.base) && textOf(before) === textOf(now);
 }

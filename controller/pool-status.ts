@@ -24,6 +24,8 @@ export interface PoolFacts {
   /** Undefined if its NodeIPPool cannot be read. */
   readonly pool: Pool | undefined;
   readonly problem: PoolProblem | undefined;
+  /** Why the record has no room for another address of it. */
+  readonly noRoom?: string | undefined;
   readonly live: readonly Allocation[];
   readonly releasing: readonly Allocation[];
   /** Claims that get nothing from it. */
@@ -52,7 +54,8 @@ const shown = 1000;
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  says that other hosts have some that it | False     | IPCollision         | False | False       | True
  *   gives, also once nobody has them here  |           |                     |       |             |
- *  claims get nothing from it              | False     | ExhaustedIPPool     | False | False       | True
+ *  claims get nothing from it, or its      | False     | ExhaustedIPPool     | False | False       | True
+ *   record has no room                     |           |                     |       |             |
  *  claims hold what it gives no more, or it| False     | UnsynchronizedIPPool| False | False       | True
  *   reserves for one what another one has  |           |                     |       |             |
  *  otherwise                               | True      | ReconciledPool      | True  | False       | False
@@ -76,6 +79,7 @@ function verdict(facts: PoolFacts): [string, string, string] {
   if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
   const collisions = [...facts.collisions.slice(0, 3), ...kept(facts)];
   if (collisions.length > 0) return ["False", "IPCollision", collisions.join(" ")];
+  if (facts.noRoom !== undefined) return ["False", "ExhaustedIPPool", facts.noRoom];
   const exhausted = pending.filter(({ code }) => code === "exhausted");
   if (exhausted.length > 0)
     return [

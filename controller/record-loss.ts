@@ -2,6 +2,7 @@ import type { Snapshot } from "../core/index.ts";
 import { asBag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
 import { poolKind } from "./kinds.ts";
+import { isUnreadable } from "./recordable.ts";
 import type { World } from "./world.ts";
 
 /** Notices that the record of a pool is gone, and says so once: on its NodeIPPool, and in the log. */
@@ -21,7 +22,7 @@ export class RecordLoss {
     const before = this.last === undefined ? allocatedByStatus(this.world) : allocatedIn(this.last);
     this.last = now;
     for (const [pool, count] of before) {
-      if (count === 0 || now.base.has(pool)) continue;
+      if (count === 0 || now.base.has(pool) || isUnreadable(pool, now)) continue;
       const message = `The record of pool ${pool} is gone: it had ${count} addresses. Those that nodes and other objects show are adopted again, and go to no other owner. If you have a backup of the record, restore it.`;
       const key = `${poolKind}/${pool}`;
       if (this.world.get(key) === undefined) this.ground.log({ level: "warn", message });

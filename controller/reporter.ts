@@ -23,6 +23,7 @@ import { editMetadata } from "./metadata.ts";
 import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
 import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
+import { isUnreadable } from "./recordable.ts";
 import { isOutdated, refresh } from "./refresh.ts";
 import { factsOf, isPaused, type Scene } from "./scene.ts";
 import type { Seen } from "./seen.ts";
@@ -103,7 +104,11 @@ export class Reporter {
       async () => {
         latest = await this.write(latest, status, { generation, hasHeartbeat: false });
       },
-      () => setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects),
+      async () => {
+        // What cannot be read may be in use, or not: the finalizer stays as it is.
+        if (!isUnreadable(name, scene.record))
+          await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects);
+      },
     ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
@@ -122,15 +127,20 @@ export class Reporter {
     }
   }
 
-  private async factsOfPool({ name, pool, whole, problem, object }: ClusterPool, scene: Scene): Promise<PoolFacts> {
+  private async factsOfPool(
+    { name, pool, whole, problem, noRoom, object }: ClusterPool,
+    scene: Scene,
+  ): Promise<PoolFacts> {
     const snapshot = await this.allocator.record.get();
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     return {
-      pool: pool ?? whole,
+      // What was counted stays: another controller may have read what this one has not.
+      pool: isUnreadable(name, scene.record) ? undefined : (pool ?? whole),
       problem,
+      noRoom,
       live: snapshot.allocations.filter(isOf),
       releasing: snapshot.releasing.filter(isOf),
-      pending: this.allocator.pendingOf(isOf),
+      pending: this.allocator.pending.list(isOf),
       collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
       conflicts: poolConflictsOf(object),
       isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
@@ -183,8 +193,8 @@ export class Reporter {
       pools: await this.poolsOf(object, scene),
       lines: this.linesOf(object).flatMap(({ allocations }) => allocations),
       releasing: this.linesOf(object).flatMap(({ releasing }) => releasing),
-      pending: this.allocator
-        .pendingOf(({ claim }) => this.allocator.sourceOf(claim) === key)
+      pending: this.allocator.pending
+        .list(({ claim }) => this.allocator.sourceOf(claim) === key)
         // How many were needed in one decision is nothing that two controllers agree on.
         .map(({ claim, pool, code, message }) => ({
           claim,

@@ -1,7 +1,6 @@
 import {
   type Allocation,
   byCodeUnit,
-  checkPools,
   clusterSet,
   contains,
   formatOwner,
@@ -28,6 +27,7 @@ import { changedBy } from "./decide.ts";
 import { poolKind } from "./kinds.ts";
 import type { Showing } from "./occupied.ts";
 import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
+import { recordable, recordedIn } from "./recordable.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
@@ -60,7 +60,7 @@ export function readScene(
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
-  const all = recordable(clusterPools(world.all(poolKind), defined, snapshot.pools), snapshot);
+  const all = recordable(clusterPools(world.all(poolKind), defined, recordedIn(snapshot)), snapshot);
   const pools = new Map(all.map((pool) => [pool.name, pool]));
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();
@@ -227,18 +227,6 @@ function foreignUses(object: Seen): Showing[] {
     ...{ address, owner: `the host with MAC address ${mac}`, pool: object.metadata.name, at: at([], "") },
     ...{ isTemporary: true, isForeign: true },
   }));
-}
-
-/** A pool whose lines on record do not fit what it says now gives nothing until that is settled. Most often all fit. */
-function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly ClusterPool[] {
-  const { unreadable = new Map() } = snapshot;
-  const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
-  if (unreadable.size === 0 && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
-  return all.map((one) => {
-    const { pool, ...rest } = one;
-    const why = pool && (unreadable.get(one.name) ?? misfit([pool]));
-    return why === undefined ? one : { ...rest, problem: { reason: "UnsynchronizedIPPool", message: why } };
-  });
 }
 
 /** Returns what does not fit the record: pools, and objects that ask. It may, once there is less of that. */

@@ -40,8 +40,18 @@ export interface Snapshot {
   readonly releasing: readonly Allocation[];
   /** Per pool a token of its content; a commit compares it with what the record then holds. */
   readonly base: ReadonlyMap<string, string>;
-  /** Pools whose part of the record cannot be read, each with why: their lines are as they were read last, and must not be changed. */
-  readonly unreadable?: ReadonlyMap<string, string>;
+  /** The subnets whose part of the record cannot be read: nothing of them may be allocated, changed or released. */
+  readonly unreadable?: readonly UnreadableSubnet[];
+  /** The subnets whose part of the record has no room for another line: nothing of them may be allocated. */
+  readonly full?: readonly UnreadableSubnet[];
+}
+
+/** A subnet whose part of the record cannot be read, or has no room. */
+export interface UnreadableSubnet {
+  /** Every pool that may have lines there. The snapshot has those that were read last; if the part was never read, it has none. */
+  readonly pools: readonly PoolRecord[];
+  /** What is wrong, and what to do. */
+  readonly why: string;
 }
 
 /** What a backend reads where nothing was ever recorded. */

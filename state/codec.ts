@@ -15,7 +15,7 @@ import { checkRecord, type Line, type Lines } from "./check-record.ts";
 import { refuseMarked } from "./mark.ts";
 
 /** What a record says, without the tokens that are made of it. */
-export type Content = Omit<Snapshot, "base" | "unreadable">;
+export type Content = Omit<Snapshot, "base" | "unreadable" | "full">;
 
 /** The first line of every lock. */
 export const heading = "# Written by nodeippool. Review it like code.";

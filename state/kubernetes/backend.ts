@@ -9,8 +9,9 @@ interface KubernetesLimits {
   /** How long a commit goes on against others who write the same objects, in milliseconds. */
   readonly budget?: number;
   /**
-   * Go on where a subnet that was read before cannot be read now: it is as it was read last, and not written (`Snapshot.unreadable`).
-   * For who reads often and can hold back what is about that subnet; everybody else gets `corrupt`.
+   * Go on where a part of the record cannot be read or written: the snapshot names its subnet (`unreadable`, `full`), and has
+   * its lines as they were read last. A commit that fails because of such a part succeeds without the pools that are named then.
+   * For a caller that reads often and allocates nothing from these pools; every other caller gets the error.
    */
   readonly goesOn?: boolean;
 }
@@ -122,8 +123,8 @@ class Commit {
       await this.store.replace(held, next, (pools) => {
         for (const pool of pools) this.begun.add(pool);
       });
-      const { unreadable } = held.snapshot;
-      return unreadable === undefined ? next : { ...next, unreadable };
+      const { unreadable, full } = held.snapshot;
+      return { ...next, ...(unreadable && { unreadable }), ...(full && { full }) };
     } catch (error) {
       this.unsure = isLost(error) ? error : undefined;
       throw error;

@@ -1,10 +1,27 @@
-import { formatIssue, IpamError, type Snapshot } from "../../core/index.ts";
-import { checkPlace, join } from "./subnet-records.ts";
+import { formatIssue, IpamError, type PoolRecord, type Snapshot, type UnreadableSubnet } from "../../core/index.ts";
+import { checkPlace, join, partName } from "./subnet-records.ts";
 
-/** The parts of a record at one moment. With `lastRead`, a part that cannot be read is as it was read last. */
+/** Why a part cannot be read, and which pools may have lines there beside those that were read last. */
+interface Fault {
+  readonly why: IpamError;
+  readonly pools: readonly PoolRecord[];
+}
+
+/**
+ * The parts of a record at one moment. Without `lastRead`, what is wrong with a part is thrown. With it:
+ *
+ *  a part                                        | its lines                | its pools
+ *  ----------------------------------------------+--------------------------+--------------------------------
+ *  is read                                       | as they are              | those that have lines
+ *  is not read, and was                          | as they were read last   | unreadable, as all that the index
+ *                                                |                          | lists there
+ *  is not read, and never was; or a pool of it   | none: they are not known | the same
+ *   has lines in another part by now             |                          |
+ */
 export class Parts {
   /** Parts that cannot be read, each with why. */
   readonly unreadable = new Map<string, IpamError>();
+  private readonly faults = new Map<string, Fault>();
   private readonly parts = new Map<string, Snapshot>();
   private readonly lastRead: Map<string, Snapshot> | undefined;
 
@@ -12,49 +29,61 @@ export class Parts {
     this.lastRead = lastRead;
   }
 
-  has(name: string): boolean {
-    return this.parts.has(name);
-  }
-
-  /** Reads a part; returns undefined where the last one stands in. Throws what is wrong where there is none. */
+  /** Reads a part; returns undefined where it cannot be read. */
   take(name: string, read: () => Snapshot): Snapshot | undefined {
+    let part: Snapshot | undefined;
     try {
-      const part = read();
+      part = read();
       checkPlace(name, part);
       this.parts.set(name, part);
       return part;
     } catch (error) {
-      if (!(error instanceof IpamError) || !this.standIn(name, error)) throw error;
+      if (!(error instanceof IpamError)) throw error;
+      this.fail(name, error, part?.pools);
       return undefined;
     }
   }
 
   /** A part that is to be there, and may not be. */
   miss(name: string, why: () => IpamError): void {
-    if (!this.has(name)) this.standIn(name, why());
+    if (!this.parts.has(name) && !this.faults.has(name)) this.fail(name, why());
   }
 
-  /** The record that they make up. */
-  join(): Snapshot {
-    const snapshot = join(this.parts);
-    if (this.unreadable.size === 0) return snapshot;
-    const pools = [...this.unreadable].flatMap(([name, { issues }]) => {
-      const why = issues.map(formatIssue).join("\n");
-      return (this.parts.get(name)?.pools ?? []).map((pool) => [pool.name, why] as const);
-    });
-    return { ...snapshot, unreadable: new Map(pools) };
+  /** A part that must not be read, because it cannot be right; these pools may have lines there. */
+  fail(name: string, why: IpamError, pools: readonly PoolRecord[] = []): void {
+    if (this.lastRead === undefined) throw why;
+    this.faults.set(name, { why, pools: [...pools, ...(this.faults.get(name)?.pools ?? [])] });
+    this.unreadable.set(name, why);
+    this.parts.delete(name);
+  }
+
+  /** The pools that have lines in the parts that can be read. */
+  pools(): PoolRecord[] {
+    return [...this.parts.values()].flatMap(({ pools }) => pools);
+  }
+
+  /** The record that they make up; these pools the index lists, or has listed. */
+  join(listed: readonly PoolRecord[]): Snapshot {
+    if (this.faults.size === 0) return join(this.parts);
+    const read = new Set(this.pools().map(({ name }) => name));
+    const isElsewhere = ({ name }: PoolRecord) => read.has(name);
+    const all = new Map(this.parts);
+    const unreadable: UnreadableSubnet[] = [];
+    for (const [name, { why, pools }] of this.faults) {
+      const last = this.lastRead?.get(name);
+      if (last?.pools.some(isElsewhere)) this.lastRead?.delete(name);
+      else if (last !== undefined) all.set(name, last);
+      const ofPart = listed.filter((pool) => partName(pool) === name && !isElsewhere(pool));
+      unreadable.push({
+        pools: [...(last?.pools ?? []), ...ofPart, ...pools],
+        why: why.issues.map(formatIssue).join("\n"),
+      });
+    }
+    return { ...join(all), unreadable };
   }
 
   /** They are what was read last. */
   keep(): void {
     for (const [name, part] of this.parts) this.lastRead?.set(name, part);
-  }
-
-  private standIn(name: string, why: IpamError): boolean {
-    const last = this.lastRead?.get(name);
-    if (last === undefined) return false;
-    this.parts.set(name, last);
-    this.unreadable.set(name, why);
-    return true;
   }
 }

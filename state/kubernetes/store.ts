@@ -1,31 +1,22 @@
 import { randomUUID } from "node:crypto";
-import { IpamError, type PoolRecord, type Snapshot, shellWord } from "../../core/index.ts";
-import { type KubeObject, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
-import type { Content } from "../codec.ts";
+import { IpamError, type PoolRecord, type Snapshot } from "../../core/index.ts";
+import { type Objects, refusalOf, type Stored } from "../../kube/index.ts";
+import { BlockedParts } from "./blocked-parts.ts";
+import { changedParts, firstThenOthers, poolsOfPart, withBase } from "./changed-parts.ts";
+import { labelOf, lostIndex, lostPart, unlabelled } from "./lost-maps.ts";
 import { Parts } from "./parts.ts";
 import {
-  begin,
-  checkIndex,
-  decodeIndex,
-  emptyIndex,
-  encodeIndex,
-  type Index,
-  isSame,
-  lostPart,
-} from "./subnet-index.ts";
-import { type Body, decodePart, emptyPart, encodePart, partName, split } from "./subnet-records.ts";
-
-/** A ConfigMap that holds a part of the record, or the index of the parts. */
-interface RecordMap extends KubeObject {
-  readonly data?: { readonly [key: string]: string };
-  readonly binaryData?: { readonly [key: string]: string };
-}
-
-const configMaps = { apiVersion: "v1", plural: "configmaps" };
-const label = "nodeippool.nmstate.io/record";
-const indexName = "ippool.index";
-/** How many parts are written at once. */
-const parallel = 16;
+  bodyOf,
+  configMaps,
+  contentOf,
+  indexName,
+  type RecordMap,
+  recordLabel,
+  recordMap,
+  versionOf,
+} from "./record-map.ts";
+import { begin, decodeIndex, emptyIndex, encodeIndex, faultsOf, type Index, isSame } from "./subnet-index.ts";
+import { decodePart, emptyPart, encodePart, partName, split } from "./subnet-records.ts";
 
 /** All that is stored, at one moment. */
 export interface Held {
@@ -50,8 +41,9 @@ export class Store {
   private read = new Map<string, Snapshot>();
   /** Parts as they were read last, by their names, for a reader that goes on where one of them cannot be read. */
   private readonly lastRead: Map<string, Snapshot> | undefined;
-  /** Names that could not be made because there was such an object. */
-  private readonly taken = new Set<string>();
+  private readonly blocked = new BlockedParts();
+  /** Names that could not be made because there was such an object, each with the pools that were to begin there. */
+  private readonly taken = new Map<string, readonly PoolRecord[]>();
 
   constructor(objects: Objects, namespace: string | undefined, goesOn = false) {
     this.lastRead = goesOn ? new Map() : undefined;
@@ -64,27 +56,41 @@ export class Store {
   /** Reads everything, at one revision of the server. Throws IpamError `corrupt` for what cannot have come about by itself. */
   async load(): Promise<Held> {
     const { namespace } = this;
-    const found = await this.objects.list<RecordMap>(configMaps, { namespace, labels: label });
+    const found = await this.objects.list<RecordMap>(configMaps, { namespace, labels: recordLabel });
     const maps = new Map(found.map((map) => [map.metadata.name, map]));
-    for (const name of this.taken) if (!maps.has(name)) throw this.unlabelled(name);
-    this.taken.clear();
+    await this.forgetFreed(maps);
     const index = maps.get(indexName);
     if (maps.size === 0) await this.checkAbsence();
     const held = { ...this.decode(maps), maps, indexUid: index?.metadata.uid };
-    if (index === undefined && held.snapshot.pools.length > 0) throw await this.indexless(held.snapshot.pools);
+    const isBegun = held.snapshot.pools.length + held.unreadable.size > 0;
+    if (index === undefined && isBegun)
+      throw (await this.find(indexName)) === undefined
+        ? lostIndex(held.snapshot.pools, this.namespace)
+        : unlabelled(indexName, this.namespace);
     return held;
+  }
+
+  /** A name that was taken is free once there is no such object, or one with the label. */
+  private async forgetFreed(maps: ReadonlyMap<string, unknown>): Promise<void> {
+    for (const name of this.taken.keys())
+      if (maps.has(name) || (await this.find(name)) === undefined) this.taken.delete(name);
+    if (this.taken.has(indexName)) throw unlabelled(indexName, this.namespace);
   }
 
   private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index" | "unreadable"> {
     const stored = maps.get(indexName);
-    const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, this.label(indexName));
+    const label = this.label(indexName);
+    const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, label);
     const found = this.decodeParts(maps);
-    for (const pool of index.pools)
-      found.miss(partName(pool), () => lostPart(pool, this.label(partName(pool)), this.label(indexName)));
-    const snapshot = found.join();
-    const lacksPart = (pool: PoolRecord) => (found.has(partName(pool)) ? undefined : this.label(partName(pool)));
-    if (stored !== undefined) checkIndex(index, snapshot.pools, lacksPart, this.label(indexName));
+    const version = (name: string) => maps.get(name) && versionOf(maps.get(name) as Stored);
+    const full = this.blocked.mark(found, version, (name) => this.label(name));
+    for (const [name, pools] of this.taken) found.fail(name, unlabelled(name, this.namespace), pools);
+    for (const pool of index.pools) found.miss(partName(pool), () => lostPart(pool, this.label(partName(pool)), label));
+    if (stored !== undefined)
+      for (const [pool, why] of faultsOf(index, found.pools(), label)) found.fail(partName(pool), why, [pool]);
+    const joined = found.join([...index.pools, ...index.left]);
     found.keep();
+    const snapshot = full.length === 0 ? joined : { ...joined, full };
     return { snapshot, index, unreadable: found.unreadable };
   }
 
@@ -113,82 +119,94 @@ export class Store {
       throw new IpamError("invalid", `there is no namespace ${namespace} in ${this.objects.name}`, {
         hint: "Make it, or name the one that has the record.",
       });
-    const index = await this.findIndex();
+    const index = await this.find(indexName);
     // One with its label is new: somebody began just now.
-    if (index !== undefined && index.metadata.labels?.[label] === undefined) throw this.unlabelled(indexName);
+    if (index !== undefined && index.metadata.labels?.[recordLabel] === undefined)
+      throw unlabelled(indexName, this.namespace);
     if (index === undefined && !this.isNamed)
       throw new IpamError("stale", `there is no record in ${this.name}, which is the namespace of the context`, {
         hint: "Name the namespace that has it; or this one, to begin one here.",
       });
   }
 
-  /** The index, with its label or without. */
-  private async findIndex(): Promise<Stored | undefined> {
+  /** An object, with its label or without. */
+  private async find(name: string): Promise<Stored | undefined> {
     const { namespace } = this;
-    const [index] = await this.objects.list(configMaps, { namespace, fields: `metadata.name=${indexName}` });
-    return index;
-  }
-
-  /** The error for parts without an index. What they hold tells all of it but which moves it was in, and had seen. */
-  private async indexless(recorded: readonly PoolRecord[]): Promise<IpamError> {
-    if ((await this.findIndex()) !== undefined) return this.unlabelled(indexName);
-    const pools = shellWord(encodeIndex({ ...emptyIndex, pools: recorded }).pools?.trimEnd() ?? "");
-    return new IpamError("corrupt", `${this.label(indexName)} is gone: it lists the subnets that are in use`, {
-      hint: [
-        "Stop all writers. Take it from a backup; or see to the moves that it knew of, as the page on recovery",
-        `says ("Where the index is lost"), and make it anew:`,
-        `kubectl create configmap ${indexName} --from-literal=pools=${pools} --dry-run=client -o yaml |`,
-        `kubectl label --local -f - ${label}=${kindOf(indexName)} -o yaml | kubectl -n ${this.namespace} create -f -`,
-      ].join("\n  "),
-    });
-  }
-
-  private unlabelled(name: string): IpamError {
-    return new IpamError("corrupt", `${this.label(name)} has lost its label ${label}`, {
-      hint: `Put it back: kubectl -n ${this.namespace} label configmap ${name} ${label}=${kindOf(name)}`,
-    });
+    const [found] = await this.objects.list(configMaps, { namespace, fields: `metadata.name=${name}` });
+    return found;
   }
 
   /**
    * Makes the parts be those of another record, each as a whole: the first by name alone, so that of two writers of the same
    * parts one has all of them, and then the others at once. `written` is told which pools have changed, or may have. After
-   * a write that failed no other one begins.
+   * a write that failed no other one begins. Throws PoolsRefused for parts that cannot be written.
    */
   async replace(held: Held, next: Snapshot, written: (pools: Iterable<string>) => void = () => {}): Promise<void> {
-    const changed = changedParts(held.snapshot, next);
-    for (const name of changed.keys()) if (held.unreadable.has(name)) throw held.unreadable.get(name);
-    const after = split(next);
-    // All of them are encoded before the first is written: one that is too large must leave nothing half done.
-    const parts = [...changed].map(([name, touched]) => {
-      const part = after.get(name) ?? emptyPart();
-      const pools = part.pools.map((pool) => pool.name);
-      return { name, part, pools, touched, body: encodePart(part, this.label(name)) };
-    });
+    const parts = this.encode(held, next);
     const maps = new Map(held.maps);
     await this.begin(held, next, maps);
-    const failures = await firstThenOthers(parts, async ({ name, pools, touched, body }) => {
+    const failures = await firstThenOthers(parts, async ({ name, part, pools, touched, body }) => {
+      const old = maps.get(name);
       try {
-        maps.set(name, await this.save(maps.get(name), this.map(name, contentOf(body), pools)));
+        const map = await this.save(old, recordMap(this.namespace, name, contentOf(body), pools));
         written(touched);
+        this.note(name, versionOf(map), withBase(part, next));
       } catch (error) {
-        if (isLost(error)) written(touched);
+        if (isUnfit(error)) this.block(name, old, error, poolsOfPart(name, held, next));
+        if (isLost(error)) {
+          written(touched);
+          this.lastRead?.delete(name);
+        }
         throw error;
       }
     });
     // Of several the one whose outcome nobody knows: it takes another look.
     if (failures.length > 0) throw failures.find(isLost) ?? failures[0];
-    for (const { name, part } of parts) this.read.set(versionOf(maps.get(name) as Stored), withBase(part, next));
+  }
+
+  /** The parts that change. All are encoded before the first is written: one that is too large must leave nothing half done. */
+  private encode(held: Held, next: Snapshot) {
+    const after = split(next);
+    const failures: IpamError[] = [];
+    const parts = [...changedParts(held.snapshot, next)].flatMap(([name, touched]) => {
+      const part = after.get(name) ?? emptyPart();
+      const pools = part.pools.map((pool) => pool.name);
+      try {
+        const why = held.unreadable.get(name);
+        if (why !== undefined) throw why;
+        return [{ name, part, pools, touched, body: encodePart(part, this.label(name)) }];
+      } catch (error) {
+        if (!(error instanceof IpamError)) throw error;
+        this.block(name, held.maps.get(name), error, poolsOfPart(name, held, next));
+        failures.push(error);
+        return [];
+      }
+    });
+    if (failures.length > 0) throw failures[0];
+    return parts;
+  }
+
+  /** Whoever goes on plans without this part from now on. */
+  private block(name: string, map: Stored | undefined, why: IpamError, pools: readonly PoolRecord[]): void {
+    if (this.lastRead !== undefined && map !== undefined) this.blocked.add(name, versionOf(map), why, pools);
+  }
+
+  /** A part is known as it was written. */
+  private note(name: string, version: string, part: Snapshot): void {
+    this.read.set(version, part);
+    this.lastRead?.set(name, part);
   }
 
   /** Before the first line of a pool: subnet-index.ts says what and why. Parts are there before they are listed. */
   private async begin(held: Held, next: Snapshot, maps: Map<string, Stored<RecordMap>>): Promise<void> {
     const isIn = (pools: readonly PoolRecord[], pool: PoolRecord) => pools.some((one) => isSame(one, pool));
-    const fresh = next.pools.filter((pool) => !isIn(held.snapshot.pools, pool) || !isIn(held.index.pools, pool));
+    const known = next.pools.filter((pool) => !held.unreadable.has(partName(pool)));
+    const fresh = known.filter((pool) => !isIn(held.snapshot.pools, pool) || !isIn(held.index.pools, pool));
     if (fresh.length === 0) return;
-    const { index, fence } = begin(held.index, held.snapshot.pools, fresh);
-    for (const name of new Set(fresh.map(partName)))
-      if (!maps.has(name))
-        maps.set(name, await this.save(undefined, this.map(name, contentOf(encodePart(emptyPart(), name)))));
+    const unread = held.snapshot.unreadable?.flatMap(({ pools }) => pools) ?? [];
+    const { index, fence } = begin(held.index, [...held.snapshot.pools, ...unread], fresh);
+    for (const [name, pools] of Map.groupBy(fresh, partName))
+      if (!maps.has(name)) maps.set(name, await this.create(this.emptyMap(name), pools));
     if (index !== held.index) maps.set(indexName, await this.storeIndex(maps.get(indexName), index));
     await this.fence(new Set(fence.map(partName)), maps);
   }
@@ -199,7 +217,7 @@ export class Store {
   }
 
   private storeIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
-    return this.save(old, this.map(indexName, { data: encodeIndex(index) }));
+    return this.save(old, recordMap(this.namespace, indexName, { data: encodeIndex(index) }));
   }
 
   /** Fences every part: whatever was decided on what was read before will not be written. */
@@ -222,46 +240,28 @@ export class Store {
 
   /** Replaces the version, keeping what others have written beside the content: labels, annotations, owners. */
   private async save(old: Stored<RecordMap> | undefined, map: RecordMap): Promise<Stored<RecordMap>> {
-    if (old === undefined) return this.create(map);
+    if (old === undefined) return this.create(map, []);
     const labels = { ...old.metadata.labels, ...map.metadata.labels };
     const annotations = { ...old.metadata.annotations, ...map.metadata.annotations };
     return this.objects.put(configMaps, { ...map, metadata: { ...old.metadata, labels, annotations } });
   }
 
-  private async create(map: RecordMap): Promise<Stored<RecordMap>> {
+  private async create(map: RecordMap, pools: readonly PoolRecord[]): Promise<Stored<RecordMap>> {
     try {
       return await this.objects.create(configMaps, map);
     } catch (error) {
-      if (refusalOf(error)?.reason === "AlreadyExists") this.taken.add(map.metadata.name);
+      if (refusalOf(error)?.reason === "AlreadyExists") this.taken.set(map.metadata.name, pools);
       throw error;
     }
   }
 
-  private map(name: string, content: Pick<RecordMap, "data" | "binaryData">, pools: readonly string[] = []): RecordMap {
-    const listed = pools.join(" ");
-    const shown = listed.length > 1000 ? `${listed.slice(0, 1000)}...` : listed;
-    const annotations = name === indexName ? {} : { annotations: { "nodeippool.nmstate.io/pools": shown } };
-    const metadata = { name, namespace: this.namespace, labels: { [label]: kindOf(name) }, ...annotations };
-    return { apiVersion: "v1", kind: "ConfigMap", metadata, ...content };
+  private emptyMap(name: string): RecordMap {
+    return recordMap(this.namespace, name, contentOf(encodePart(emptyPart(), name)));
   }
 
-  /** For messages. */
   private label(name: string): string {
-    return `ConfigMap ${this.namespace}/${name}`;
+    return labelOf(name, this.namespace);
   }
-}
-
-/** Works on the first alone, and then on the others, some at once; after a failure on none that has not begun. Returns all failures. */
-async function firstThenOthers<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<unknown[]> {
-  const failures: unknown[] = [];
-  const attempt = (one: T) => work(one).catch((error) => failures.push(error));
-  const left = all.slice(1).values();
-  const lane = async () => {
-    for (const one of left) if (failures.length === 0) await attempt(one);
-  };
-  for (const one of all.slice(0, 1)) await attempt(one);
-  await Promise.all(Array.from({ length: parallel }, lane));
-  return failures;
 }
 
 /** May a write have gone through, and nobody knows? */
@@ -269,32 +269,7 @@ export function isLost(error: unknown): error is IpamError {
   return error instanceof IpamError && error.code === "unknown-outcome";
 }
 
-function kindOf(name: string): string {
-  return name === indexName ? "index" : "subnet";
-}
-
-function versionOf({ metadata }: Stored): string {
-  return `${metadata.uid} ${metadata.resourceVersion}`;
-}
-
-function bodyOf({ data, binaryData }: RecordMap): { text?: string; gzip?: string } {
-  const [text, gzip] = [data?.record, binaryData?.record];
-  return { ...(text === undefined ? {} : { text }), ...(gzip === undefined ? {} : { gzip }) };
-}
-
-function contentOf(body: Body): Pick<RecordMap, "data" | "binaryData"> {
-  return "text" in body ? { data: { record: body.text } } : { binaryData: { record: body.gzip } };
-}
-
-function withBase(part: Content, { base }: Snapshot): Snapshot {
-  return { ...part, base: new Map(part.pools.map(({ name }) => [name, base.get(name) as string])) };
-}
-
-/** The parts in which something is different, sorted, and the pools that are. */
-function changedParts(before: Snapshot, after: Snapshot): Map<string, Set<string>> {
-  const changed = [...before.pools, ...after.pools].filter(
-    ({ name }) => before.base.get(name) !== after.base.get(name),
-  );
-  const parts = Map.groupBy(changed, partName);
-  return new Map([...parts.keys()].sort().map((name) => [name, new Set(parts.get(name)?.map((pool) => pool.name))]));
+/** Does the server refuse what an object is to be, whoever writes it? One that was made immutable, say. */
+function isUnfit(error: unknown): error is IpamError {
+  return refusalOf(error)?.status === 422;
 }

@@ -1,8 +1,8 @@
-import { byCodeUnit, describeSubnet, formatPrefix, IpamError, type PoolRecord, sameSubnet } from "../../core/index.ts";
+import { byCodeUnit, describeSubnet, IpamError, type PoolRecord, sameSubnet } from "../../core/index.ts";
 import { poolLine, readPoolLine } from "../codec.ts";
 import { type Mark, parseMark } from "../mark.ts";
 import { overlap, overlapping } from "../overlap.ts";
-import { broken } from "./subnet-records.ts";
+import { broken, partName } from "./subnet-records.ts";
 
 /*
  * The index of a record in parts. It alone says in which subnet a pool may begin, so that two writers who know nothing
@@ -131,41 +131,43 @@ function readLines(text: string, name: string): PoolRecord[] {
     });
 }
 
-/** Throws IpamError `corrupt` where parts and index cannot both be right: somebody edited or deleted one of them. */
-export function checkIndex(
+/** The pools of the index of this name, and of parts, that cannot be right together, each with why: somebody edited or deleted one of them. */
+export function faultsOf(
   { pools, left }: Index,
   recorded: readonly PoolRecord[],
-  lacksPart: (pool: PoolRecord) => string | undefined,
   name: string,
-): void {
+): (readonly [PoolRecord, IpamError])[] {
   const listed = new Set([...pools, ...left].map(poolLine));
-  for (const pool of recorded)
-    if (!listed.has(poolLine(pool)))
-      throw new IpamError(
-        "corrupt",
-        `${name} does not list pool ${pool.name} in ${describeSubnet(pool)}, which has addresses`,
-        {
-          hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${poolLine(pool)}`,
-        },
-      );
-  const two = overlapping(recorded);
-  if (two !== undefined)
-    throw new IpamError(
-      "corrupt",
-      `pools ${two[0].name} and ${two[1].name} both have addresses, and their subnets overlap`,
-      {
-        hint: "Somebody edited these objects. Find out which addresses are in use, and take the others out.",
-      },
-    );
-  for (const pool of pools) {
-    const part = lacksPart(pool);
-    if (part !== undefined) throw lostPart(pool, part, name);
+  const unlisted = recorded.filter((pool) => !listed.has(poolLine(pool)));
+  return [
+    ...unlisted.map((pool) => [pool, unlistedPool(pool, name)] as const),
+    ...twice(recorded).flatMap((two) => two.map((pool) => [pool, doubled(...two)] as const)),
+  ];
+}
+
+/** Pairs of pools with lines that clash: the same name in two subnets, or subnets that overlap. */
+function twice(recorded: readonly PoolRecord[]): (readonly [PoolRecord, PoolRecord])[] {
+  const byName = [...Map.groupBy(recorded, ({ name }) => name).values()];
+  const found = byName.flatMap(([a, b]) => (a === undefined || b === undefined ? [] : [[a, b] as const]));
+  for (let left = [...recorded]; ; ) {
+    const two = overlapping(left);
+    if (two === undefined) return found;
+    found.push(two);
+    left = left.filter((pool) => pool !== two[1]);
   }
 }
 
-/** The error for a part that the index of this name lists, and that is not there. */
-export function lostPart(pool: PoolRecord, part: string, index: string): IpamError {
-  return new IpamError("corrupt", `${part} is gone, or has lost its label: it holds pool ${pool.name}`, {
-    hint: `Put the label back, or take the object from a backup. If there is none, the page on recovery says what to do ("Where a subnet is lost"). If no node has an address of ${formatPrefix(pool.prefix)} any more, take the line of pool ${pool.name} out of ${index}.`,
+function unlistedPool(pool: PoolRecord, name: string): IpamError {
+  return new IpamError(
+    "corrupt",
+    `${name} does not list pool ${pool.name} in ${describeSubnet(pool)}, which has addresses`,
+    { hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${poolLine(pool)}` },
+  );
+}
+
+function doubled(a: PoolRecord, b: PoolRecord): IpamError {
+  if (a.name === b.name) return new IpamError("corrupt", `pool ${a.name} is in both ${partName(a)} and ${partName(b)}`);
+  return new IpamError("corrupt", `pools ${a.name} and ${b.name} both have addresses, and their subnets overlap`, {
+    hint: "Somebody edited these objects. Find out which addresses are in use, and take the others out.",
   });
 }

@@ -52,15 +52,8 @@ export function checkPlace(name: string, { pools }: Content): void {
   });
 }
 
-/** The record that parts make up. Throws IpamError `corrupt` for a pool that is in two of them. */
+/** The record that parts make up. No pool is in two of them. */
 export function join(parts: ReadonlyMap<string, Snapshot>): Snapshot {
-  const homes = new Map<string, string>();
-  for (const [name, { pools }] of parts)
-    for (const pool of pools) {
-      const other = homes.get(pool.name);
-      if (other !== undefined) throw new IpamError("corrupt", `pool ${pool.name} is in both ${other} and ${name}`);
-      homes.set(pool.name, name);
-    }
   const all = [...parts.values()].filter(({ pools }) => pools.length > 0);
   if (all.length === 1) return all[0] as Snapshot;
   return {

@@ -16,9 +16,9 @@ import { SimServer } from "./sim-server.ts";
 import { tellWorld } from "./sim-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
-/** One engine on a cluster in memory where nothing fails, in virtual time. */
+/** One engine on a cluster in memory where nothing fails, in virtual time; several may share a server. */
 export class SimController {
-  readonly server = new SimServer();
+  readonly server: SimServer;
   readonly clock = new VirtualClock();
   readonly logged: LogEvent[] = [];
   readonly log = (event: LogEvent) => void this.logged.push(event);
@@ -39,7 +39,9 @@ export class SimController {
     around: (state: StateBackend) => StateBackend = (state) => state,
     served?: readonly string[],
     integrations: readonly Integration[] = [nmstate],
+    server = new SimServer(),
   ) {
+    this.server = server;
     this.kinds = new Map(kindsOf(integrations).map((kind) => [kind.kind, kind]));
     const state: StateBackend = {
       name: "memory",

@@ -3,10 +3,15 @@ import { kubernetes } from "../../state/kubernetes/backend.ts";
 import type { Around } from "./kube-memory.ts";
 import { MemoryCluster } from "./kube-memory.ts";
 import { SimController } from "./sim-controller.ts";
+import type { SimServer } from "./sim-server.ts";
 
 /** A controller in memory whose record is in ConfigMaps, as in a cluster, with the rules that these have; others edit it, or write it as commands do. */
-export function simWithMaps(integrations: readonly Integration[], around?: Around) {
-  const cluster = new MemoryCluster();
+export function simWithMaps(
+  integrations: readonly Integration[],
+  around?: Around,
+  cluster = new MemoryCluster(),
+  server?: SimServer,
+) {
   const state = kubernetes(cluster.objects(around), "net", { goesOn: true });
   const sim: SimController = new SimController(
     undefined,
@@ -23,7 +28,10 @@ export function simWithMaps(integrations: readonly Integration[], around?: Aroun
     }),
     undefined,
     integrations,
+    server,
   );
+  /** Another controller, which starts now. */
+  const beside = () => simWithMaps(integrations, undefined, cluster, sim.server).sim;
   const edit: MemoryCluster["edit"] = (name, change) => cluster.edit(name, change);
-  return { sim, edit, others: kubernetes(cluster.objects(), "net") };
+  return { sim, cluster, edit, beside, others: kubernetes(cluster.objects(), "net") };
 }

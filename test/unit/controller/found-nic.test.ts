@@ -102,7 +102,7 @@ describe("what a node had before it had a policy, which finds its NIC by a captu
     sim.create(policyOf(byCapture));
     await sim.pass(5000);
     expect(sim.lines()).toEqual(["10.0.0.1 Node/m2/a/address0"]);
-    expect(sim.engine.allocator.pendingOf(() => true).map(({ message }) => message)).toEqual([
+    expect(sim.engine.allocator.pending.list(() => true).map(({ message }) => message)).toEqual([
       "Node/m1 has 10.0.0.7, 10.0.0.8 already, and it is not known for which of its claims",
     ]);
   });

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { KnownRecord } from "../../../controller/known-record.ts";
 import { timing } from "../../../controller/timing.ts";
-import { emptySnapshot, type Plan, type Snapshot } from "../../../core/index.ts";
+import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../../../core/index.ts";
 import { recordOf } from "../../support/core-text.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
@@ -31,4 +31,23 @@ it("a reading that began before a commit and is answered after it is not taken f
   await Promise.all([commit, reading]);
   expect(record.latest?.releasing).toEqual([]);
   expect((await record.get()).releasing).toEqual([]);
+});
+
+it("what was known before a reading that finds the record damaged is not handed out after it", async () => {
+  const clock = new VirtualClock();
+  let isDamaged = false;
+  const state = {
+    async read() {
+      if (isDamaged) throw new IpamError("corrupt", "it cannot be read");
+      return releasing;
+    },
+  };
+  const record = new KnownRecord({ state, clock, timing } as never);
+  expect(await record.get()).toBe(releasing);
+  isDamaged = true;
+  await clock.pass(timing.fresh + 1);
+  await expect(record.fresh()).rejects.toThrow("it cannot be read");
+  await expect(record.get()).rejects.toThrow("it cannot be read");
+  isDamaged = false;
+  expect(await record.get()).toBe(releasing);
 });

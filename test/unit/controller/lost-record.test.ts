@@ -120,7 +120,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       await sim.pass(30_000);
       expect(sim.lines()).toEqual([]);
       expect(sim.object("NodeNetworkConfigurationPolicy", "a--n1")).toBeDefined();
-      expect(sim.engine.allocator.pendingOf(() => true).map(({ message }) => message)).toContain(
+      expect(sim.engine.allocator.pending.list(() => true).map(({ message }) => message)).toContain(
         "Node/n1 has 10.0.0.2 already, which is reserved for Node/n7",
       );
       reserve([]);

@@ -1,0 +1,71 @@
+import {
+  type Claim,
+  checkPools,
+  claimKey,
+  clusterSet,
+  type Issue,
+  type Pool,
+  type PoolRecord,
+  type Snapshot,
+  sameSubnet,
+  type UnreadableSubnet,
+} from "../core/index.ts";
+import { overlap } from "../state/overlap.ts";
+import { whyNot } from "./broken.ts";
+import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
+import type { LinesByOwner } from "./lines-by-owner.ts";
+
+/**
+ * Says of each pool whether it can be allocated from, by the record.
+ *
+ *  the pool                                      | gives
+ *  ----------------------------------------------+-------------------------------------------
+ *  cannot be read itself, or overlaps another one| nothing: as pools.ts says
+ *  may have lines in a part of the record that   | nothing, also while it is being deleted:
+ *   cannot be read, or shares addresses with one |  UnsynchronizedIPPool, with what is wrong
+ *   that may, or has the name of one             |
+ *  does not fit its lines on record              | nothing: UnsynchronizedIPPool
+ *  is in a subnet whose part of the record has   | nothing new: what is on record is kept and
+ *   no room for another line                     |  released as ever
+ *  any other                                     | addresses
+ */
+export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): readonly ClusterPool[] {
+  const { unreadable = [], full = [] } = snapshot;
+  const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
+  const isWhole = unreadable.length + full.length === 0;
+  if (isWhole && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
+  return all.map((one) => {
+    const { pool, ...rest } = one;
+    if (pool === undefined && one.problem?.reason !== "Terminating") return one;
+    const why = unreadable.find((subnet) => isTouchedBy(one, subnet))?.why ?? (pool && misfit([pool]));
+    const problem = (message: string): PoolProblem => ({ reason: "UnsynchronizedIPPool", message });
+    if (why !== undefined) return { ...rest, problem: problem(why) };
+    const noRoom = full.find(({ pools }) => pool && pools.some((other) => sameSubnet(other, pool)))?.why;
+    return pool && noRoom ? { ...one, pool: { ...pool, automatic: [] }, noRoom } : one;
+  });
+}
+
+/** Claims without a line, by their keys, whose pool has no room for one in the record, and why. */
+export function withoutRoom(claims: readonly Claim[], pools: ReadonlyMap<string, ClusterPool>, lines: LinesByOwner) {
+  const isNew = (claim: Claim) => !lines.hasLine(claim) && lines.releasingOf(claim).length === 0;
+  return claims.flatMap((claim): [string, Issue][] => {
+    const message = pools.get(claim.pool)?.noRoom;
+    return message !== undefined && isNew(claim) ? [[claimKey(claim.owner, claim.name), { message }]] : [];
+  });
+}
+
+/** Returns the pools that have lines, or may have some that cannot be read. */
+export function recordedIn({ pools, unreadable = [] }: Snapshot): PoolRecord[] {
+  return [...pools, ...unreadable.flatMap((subnet) => subnet.pools)];
+}
+
+/** Whether a pool may have lines in a part of the record that cannot be read now: those that are known are as they were read last. */
+export function isUnreadable(pool: string, { unreadable = [] }: Snapshot): boolean {
+  return unreadable.some(({ pools }) => pools.some(({ name }) => name === pool));
+}
+
+function isTouchedBy({ name, whole }: ClusterPool, { pools }: UnreadableSubnet): boolean {
+  return pools.some(
+    (pool) => pool.name === name || (whole !== undefined && (sameSubnet(pool, whole) || overlap(pool, whole))),
+  );
+}

@@ -1,0 +1,175 @@
+import { createHash } from "node:crypto";
+import { describe, expect, it } from "vitest";
+import { IpamError, parsePool, plan, planRelease, unwrap } from "../../../core/index.ts";
+import type { Integration } from "../../../integrations/integration.ts";
+import { Refusal } from "../../../kube/refusal.ts";
+import { integrationsInCluster } from "../../../pipeline/integrations.ts";
+import { asBag, conditionOf } from "../../../schema/objects.ts";
+import { applyPlan } from "../../../state/apply.ts";
+import type { StateBackend } from "../../../state/backend.ts";
+import { emptyPart, encodePart, split } from "../../../state/kubernetes/subnet-records.ts";
+import { policy, pool } from "../../support/controller-objects.ts";
+import { claimOf, poolOf } from "../../support/core-text.ts";
+import type { Around } from "../../support/kube-memory.ts";
+import type { SimController } from "../../support/sim-controller.ts";
+import { simWithMaps } from "../../support/sim-maps.ts";
+
+// A part of the record that is damaged, full, or cannot be written stops the pools of its subnet, which say why, and nothing else.
+
+const integrations: readonly Integration[] = integrationsInCluster({});
+const part = "ippool.default.10.0.1.0-24";
+const all = { maxUnavailable: "100%" };
+
+/** Pool `bad` in 10.0.1.0/24 and pool `good` in 10.0.2.0/24, each asked by a policy, and node n1. */
+async function begin(around?: Around, nodes: readonly string[] = ["n1"]) {
+  const known = simWithMaps(integrations, around);
+  const { sim } = known;
+  sim.create(pool("bad", 1, 200) as never);
+  sim.create(pool("good", 2, 200) as never);
+  sim.create(policy("b", "good", "eth2", all) as never);
+  for (const name of nodes) sim.node(name);
+  await sim.pass(5_000);
+  return { ...known, ...lookAt(sim) };
+}
+
+function lookAt(sim: SimController) {
+  const available = (name: string) =>
+    conditionOf(asBag(sim.object("NodeIPPool", name)?.status)?.conditions, "Available");
+  const children = () =>
+    sim
+      .all("NodeNetworkConfigurationPolicy")
+      .map(({ metadata }) => metadata.name)
+      .filter((name) => name.includes("--"))
+      .sort();
+  return { available, children };
+}
+
+const asking = (sim: SimController) => sim.create(policy("a", "bad", "eth1", all) as never);
+const ofGood = (sim: SimController) => sim.lines().filter((line) => line.startsWith("10.0.2."));
+const damaged = { status: "False", reason: "UnsynchronizedIPPool" };
+
+describe("a subnet in which no pool has an address", () => {
+  const damage: [string, (text: string) => string | undefined, RegExp][] = [
+    ["is deleted", () => undefined, /ConfigMap net\/ippool\.default\.10\.0\.1\.0-24 is gone/],
+    ["is overwritten", () => "nothing", /ConfigMap net\/ippool\.default\.10\.0\.1\.0-24.*Put it back/s],
+  ];
+  it.each(damage)("and whose ConfigMap %s: its pools say so, and all others are served", async (_, change, message) => {
+    const { sim, edit, others, available } = await begin();
+    const once = plan({
+      pools: [poolOf("bad", "10.0.1.0/24")],
+      claims: [claimOf("Node/x/a pool=bad")],
+      snapshot: await others.read(),
+    });
+    const { allocations } = await others.commit(once);
+    const line = allocations.filter((one) => one.pool === "bad");
+    await others.commit(planRelease(await others.read(), line));
+    await sim.pass(15_000);
+    edit(part, change);
+    sim.create({ ...pool("late", 1, 200), spec: { range: { cidr: "10.0.1.0/24", start: "10.0.1.201" } } } as never);
+    asking(sim);
+    sim.create(policy("c", "late", "eth3", all) as never);
+    sim.node("n2");
+    await sim.pass(30_000);
+    expect(ofGood(sim)).toEqual(["10.0.2.1 Node/n1/b/address", "10.0.2.2 Node/n2/b/address"]);
+    for (const name of ["bad", "late"])
+      expect(available(name)).toMatchObject({ ...damaged, message: expect.stringMatching(message) });
+    expect(available("good")?.reason).toBe("ReconciledPool");
+  });
+
+  it("and of whose name somebody else has a ConfigMap: its pools say so until that is gone", async () => {
+    const { sim, cluster, available } = await begin();
+    const metadata = { name: part, namespace: "net", uid: "u", resourceVersion: "1" };
+    cluster.maps.set(part, { apiVersion: "v1", kind: "ConfigMap", metadata, data: {} });
+    asking(sim);
+    sim.node("n2");
+    await sim.pass(30_000);
+    expect(ofGood(sim)).toHaveLength(2);
+    expect(available("bad")).toMatchObject({ ...damaged, message: expect.stringMatching(/has lost its label/) });
+    cluster.maps.delete(part);
+    await sim.pass(30_000);
+    expect([sim.lines().length, available("bad")?.reason]).toEqual([4, "ReconciledPool"]);
+  });
+});
+
+describe("a subnet with addresses", () => {
+  it("keeps what was written last, also by this controller, while it cannot be read", async () => {
+    const { sim, edit, children } = await begin();
+    asking(sim);
+    await sim.pass(3_000);
+    sim.node("n2");
+    await sim.pass(1_500);
+    expect(children()).toContain("a--n2");
+    edit(part, () => "nothing");
+    await sim.pass(60_000);
+    expect(sim.lines()).toContain("10.0.1.2 Node/n2/a/address");
+    expect(children()).toEqual(["a--n1", "a--n2", "b--n1", "b--n2"]);
+  });
+
+  it("that the server lets nobody write says so, keeps what it has, and all others are served", async () => {
+    let isImmutable = true;
+    const { sim, available } = await begin(async (request, run) => {
+      if (isImmutable && request === `put ${part}`) throw invalid(`ConfigMap ${part} is immutable`);
+      return run();
+    });
+    asking(sim);
+    sim.node("n2");
+    await sim.pass(30_000);
+    expect(ofGood(sim)).toHaveLength(2);
+    expect(available("bad")).toMatchObject({ ...damaged, message: expect.stringMatching(/is immutable/) });
+    isImmutable = false;
+  });
+
+  it("that has no room for another line says so, keeps and releases what it has, and all others are served", async () => {
+    const { sim, others, available } = await begin();
+    const range = { cidr: "10.8.0.0/16", end: "10.8.0.200" };
+    sim.create({ ...pool("full", 1, 1), spec: { range } } as never);
+    sim.create(policy("a", "full", "eth1", all) as never);
+    await sim.pass(5_000);
+    await fill(others);
+    const joining = Array.from({ length: 60 }, (_, i) => `m${i}`);
+    for (const name of joining) sim.node(name);
+    await sim.pass(30_000);
+    expect(ofGood(sim)).toHaveLength(61);
+    const ofFull = () => sim.lines().filter((line) => line.startsWith("10.8.0."));
+    expect(ofFull()).toEqual(["10.8.0.1 Node/n1/a/address"]);
+    expect(available("full")).toMatchObject({
+      reason: "ExhaustedIPPool",
+      message: expect.stringMatching(
+        /ippool\.default\.10\.8\.0\.0-16 is full: an object holds 1 MiB\. .*another subnet/,
+      ),
+    });
+    const { conditions } = asBag(sim.object("NodeNetworkConfigurationPolicy", "a")?.status) ?? {};
+    expect(conditionOf(conditions, "Degraded")?.message).toMatch(/is full/);
+    sim.remove("Node", "n1");
+    await sim.pass(60_000);
+    expect(ofFull().join()).not.toContain("n1");
+  }, 60_000);
+});
+
+/** Fills a part of the record with owners whose names cannot be compressed, but for some bytes. */
+async function fill(others: StateBackend): Promise<void> {
+  const range = { cidr: "10.8.0.0/16", start: "10.8.1.1", end: "10.8.100.254" };
+  const pools = [unwrap(parsePool("bulk", { range }))];
+  const random = (n: number) =>
+    BigInt(`0x${[1, 2, 3].map((i) => createHash("sha512").update(`${n} ${i}`).digest("hex")).join("")}`).toString(36);
+  const ownerOf = (n: number) => `IPAddressClaim/a${random(n).slice(0, 60)}:a${random(-n - 1).slice(0, 250)}`;
+  const claims = (count: number) => Array.from({ length: count }, (_, n) => claimOf(`${ownerOf(n)}/a pool=bulk`));
+  const snapshot = await others.read();
+  const sizeOf = (count: number) => {
+    const made = plan({ pools, claims: claims(count), snapshot, set: "other" });
+    const body = encodePart(
+      split(applyPlan(snapshot, made) ?? snapshot).get("ippool.default.10.8.0.0-16") ?? emptyPart(),
+      "x",
+    );
+    return "gzip" in body ? Buffer.from(body.gzip, "base64").length : 0;
+  };
+  const some = 2_000;
+  const each = (sizeOf(some) - sizeOf(some - 500)) / 500;
+  const count = some + Math.floor((1024 * 1024 - 200 - sizeOf(some)) / each);
+  await others.commit(plan({ pools, claims: claims(count), snapshot, set: "other" }));
+}
+
+function invalid(message: string): IpamError {
+  const body = JSON.stringify({ kind: "Status", reason: "Invalid", message });
+  return new IpamError("invalid", message, { cause: new Refusal({ status: 422, headers: {}, body }) });
+}

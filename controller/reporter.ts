@@ -157,7 +157,8 @@ export class Reporter {
     const defined = [...scene.pools.values()].filter((one) => isDefinedBy(one, objectKey(object)));
     const found: Known["pools"][number][] = [];
     for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
-    for (const one of found) this.tellWrong(object, one);
+    // Why the object is rejected is told already, and is what is wrong with its pools.
+    if (scene.whyRejected(object) === undefined) for (const one of found) this.tellWrong(object, one);
     for (const one of defined) this.tellOverlap(one);
     return found;
   }

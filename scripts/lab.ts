@@ -33,8 +33,10 @@ async function explain(): Promise<void> {
   kubectl wait nncp/static-ip --for condition=Available --timeout 30s
   kubectl get nodeippools,nncp,nnce
   kubectl describe nodeippool traffic-1
-  kubectl label node node03 kubernetes.io/hostname=elsewhere --overwrite
-  kubectl delete nncp static-ip
+
+To keep node01 alone in the policy; the addresses of the others are taken off, and are free half a minute later:
+
+  kubectl patch nncp static-ip --type merge -p '{"spec":{"nodeSelector":{"kubernetes.io/hostname":"node01"}}}'
 
 What is on the nodes:
 

@@ -109,4 +109,19 @@ describe("what the page on recovery says of a record in a cluster", () => {
     expect(two.run(plan("two"))).toContain("Nothing to record.");
     expect(one.run(plan("one"))).toContain("Nothing to record.");
   });
+
+  it("of which there is a backup of its ConfigMaps: kubectl apply refuses it, and replace brings it back", async () => {
+    const { one } = await twoFolders();
+    const [, backup = ""] = /`(kubectl .* > record.yaml)`/.exec(page) ?? [];
+    const replace = blockWith(page, "replace --force").split("\n")[1] ?? "";
+    const run = (line: string) => one.run(line.replace("-n nodeippool", "-n network"));
+    run(backup);
+    run("echo n9 >> nodes.txt");
+    const allocate =
+      "nodeippool allocate manifests --nodes nodes.txt --backend kubernetes --namespace network --set one";
+    expect(run(allocate)).toContain("1 to allocate");
+    expect(run("kubectl apply -f record.yaml; echo $?")).toMatch(/the object has been modified[\s\S]*\n1\n$/);
+    expect(run(`${replace}; echo $?`)).toMatch(/ replaced\n0\n$/);
+    expect(run(plan("one"))).toContain("1 to allocate");
+  });
 });

@@ -14,7 +14,7 @@ import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
 
 const isLab = async () => (await createManagedNodes(mkdtempSync(join(tmpdir(), "trial-")))).close();
 
-test("npm run lab: what it prints gives three nodes the addresses of the example, and Ctrl-C removes everything", {
+test("npm run lab: what it prints gives three nodes the addresses of the example, and SIGTERM removes everything", {
   timeout: BUILD_TIMEOUT,
 }, async (context) => {
   await orSkip(context, isLab());
@@ -35,7 +35,7 @@ test("npm run lab: what it prints gives three nodes the addresses of the example
     expect(found.flat().sort()).toEqual([1, 2, 3].map((host) => `${network}.${host}/24`));
     for (const node of nodes) expect(await ping(node, `${network}.${(node.number % 3) + 1}`)).toBe(true);
   }
-  lab.child.kill("SIGINT");
+  lab.child.kill("SIGTERM");
   expect(await lab.ended).toEqual([0, null]);
   for (const { pid } of nodes) expect(existsSync(`/proc/${pid}`)).toBe(false);
   const [, folders = ""] = /^Logs are in (.*)\. Ctrl-C/m.exec(printed) ?? [];
@@ -54,7 +54,7 @@ test("npm run lab -- COMMAND runs it in a lab of its own, and ends with its stat
 });
 
 function npmRunLab(...command: string[]) {
-  const child = spawn(process.execPath, ["scripts/lab.ts", ...command], {
+  const child = spawn("npm", ["run", "-s", "lab", "--", ...command], {
     cwd: root,
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -65,6 +65,7 @@ export class Applier {
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
     if (owner === undefined) return;
     const change = this.changeOf(key, owner, wanted, there, part);
+    if (change === "delete" && this.isMadeSo(key, wanted, there)) return;
     if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
@@ -136,15 +137,22 @@ export class Applier {
     return this.compared.isOpen(key, wanted.fingerprint, there);
   }
 
+  /** Is it otherwise in what cannot be changed because an admission webhook changes it whenever it is created? An Event says so. */
+  private isMadeSo(key: string, wanted: WantedObject | undefined, there: Seen | undefined): boolean {
+    return (
+      wanted !== undefined && there !== undefined && this.compared.isChangedAtWrite(key, wanted.fingerprint, there)
+    );
+  }
+
   /** A webhook may only have added to it: what the server has is compared with what was applied. */
   private async compare(key: string, wanted: WantedObject): Promise<undefined> {
-    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored));
+    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored, false));
     this.again(`apply ${key}`);
   }
 
-  private note({ key, fingerprint, object }: WantedObject, stored: object): void {
+  private note({ key, fingerprint, object }: WantedObject, stored: object, isAnswer: boolean): void {
     if (object === undefined) return;
-    this.compared.note(key, fingerprint, object, stored, this.world.kindFor(object));
+    this.compared.note(key, fingerprint, { wanted: object, stored, kind: this.world.kindFor(object), isAnswer });
   }
 
   /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
@@ -184,7 +192,7 @@ export class Applier {
           : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there, kind), {
               type: "json",
             });
-      this.note(wanted, stored);
+      this.note(wanted, stored, true);
       this.world.take(kind, stored);
     } catch (error) {
       await this.recover(key, error);

@@ -17,6 +17,14 @@ export function withAppliedDigest(object: RenderedObject, { digest }: Fingerprin
   };
 }
 
+interface Pair {
+  readonly wanted: string;
+  readonly there: string;
+  readonly isCovered: boolean;
+  /** Is it the answer to a write of the controller? */
+  readonly isAnswer: boolean;
+}
+
 /**
  * What is known of made objects whose digest is not that of what was applied: admission webhooks and API servers add
  * fields. Each is compared once, field by field, and only the two digests are kept.
@@ -30,14 +38,23 @@ export function withAppliedDigest(object: RenderedObject, { digest }: Fingerprin
  *  none                  | would have to be deleted                | compare
  */
 export class Compared {
-  private readonly pairs = new Map<string, { wanted: string; there: string; isCovered: boolean }>();
+  private readonly pairs = new Map<string, Pair>();
 
   /** Compares an object, as the API server has it, with what is wanted. */
-  note(key: string, { digest }: Fingerprint, wanted: RenderedObject, stored: object, kind: WatchedKind): void {
+  note(
+    key: string,
+    { digest }: Fingerprint,
+    {
+      wanted,
+      stored,
+      kind,
+      isAnswer,
+    }: { wanted: RenderedObject; stored: object; kind: WatchedKind; isAnswer: boolean },
+  ): void {
     const there = contentDigest(stored as Bag, kind);
     const isCovered = isSuperset(contentIn(stored as Bag, kind), contentIn({ ...wanted }, kind));
     if (there === digest) this.pairs.delete(key);
-    else this.pairs.set(key, { wanted: digest, there, isCovered });
+    else this.pairs.set(key, { wanted: digest, there, isCovered, isAnswer });
   }
 
   /** Returns what is wanted with the digests of the object that is there, if that covers it. */
@@ -52,6 +69,12 @@ export class Compared {
     const applied = there.metadata.annotations?.[appliedDigest];
     const mayBeCovered = applied === undefined ? there.fixed !== wanted.fixed : applied === wanted.digest;
     return mayBeCovered && this.find(key, wanted, there) === undefined;
+  }
+
+  /** Returns whether an admission webhook changed the object when the controller wrote it: made anew, it would be the same. */
+  isChangedAtWrite(key: string, wanted: Fingerprint, there: Seen): boolean {
+    const pair = this.find(key, wanted, there);
+    return pair?.isAnswer === true && !pair.isCovered;
   }
 
   forget(key: string): void {

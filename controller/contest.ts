@@ -1,30 +1,31 @@
 import { objectKey } from "../integrations/object-key.ts";
 import { asBag } from "../schema/objects.ts";
 import type { Observer } from "./ground.ts";
-import { isSuperset } from "./superset.ts";
+import { changedFields, fieldPath } from "./superset.ts";
 import type { World } from "./world.ts";
 import type { Contested, Write } from "./write-limit.ts";
 
 /** So many fields are named. */
 const most = 5;
 
-/** Returns what is said of a write that another program undoes again and again: what it undoes, and what to look at. */
+/** Returns what is said of a write that another program undoes: what it undoes, and what to look at. */
 export function contestMessage({ verb, resource, name, written, subresource }: Write, answer: unknown): string {
   const { plural } = resource;
   const pause = "The controller tries again, with growing pauses of up to a minute.";
+  const lost = verb === "delete" ? [] : changedFields(written, answer);
+  const part = subresource === undefined ? "" : ` (${subresource})`;
+  const what = `of ${plural} ${name}${part}`;
+  if (lost.length > 0)
+    return `an admission webhook changes ${listed(lost)} ${what} when the controller writes it. Next: see kubectl get mutatingwebhookconfigurations.`;
   if (verb === "create")
     return `another program deletes ${plural} ${name} each time the controller has made it. ${pause} Next: look for what prunes it, such as kubectl apply, Argo CD or Flux.`;
   if (verb === "delete")
     return `another program makes ${plural} ${name} again each time the controller has deleted it. ${pause} Next: see in its metadata.managedFields which.`;
-  const lost = changedFields(written, answer);
-  const all = lost.length > 0 ? lost : leavesOf(written);
-  const fields = all.slice(0, most).join(", ") + (all.length > most ? " and others" : "");
-  const how =
-    lost.length > 0
-      ? "an admission webhook changes it; see kubectl get mutatingwebhookconfigurations"
-      : "see in its metadata.managedFields which program writes it";
-  const part = subresource === undefined ? "" : ` (${subresource})`;
-  return `another program changes ${fields} of ${plural} ${name}${part} back each time the controller has written it. ${pause} Next: ${how}.`;
+  return `another program changes ${listed(leavesOf(written))} ${what} back each time the controller has written it. ${pause} Next: see in its metadata.managedFields which program writes it.`;
+}
+
+function listed(fields: readonly string[]): string {
+  return fields.slice(0, most).join(", ") + (fields.length > most ? " and others" : "");
 }
 
 /** Returns the key of the object that users look at for a write: what the written one was made of, if it is there, or that itself. */
@@ -41,23 +42,10 @@ function aboutWrite({ resource, name, namespace, written }: Write, worlds: reado
   return name;
 }
 
-/** The fields of what was written that the answer has otherwise. */
-function changedFields(written: unknown, answer: unknown, path = ""): string[] {
-  const fields = asBag(written);
-  if (fields === undefined) return isSuperset(answer, written) ? [] : [path];
-  const found = asBag(answer);
-  return Object.entries(fields).flatMap(([name, value]) => changedFields(value, found?.[name], pathTo(path, name)));
-}
-
 function leavesOf(written: unknown, path = ""): string[] {
   const fields = asBag(written);
   if (fields === undefined) return [path];
-  return Object.entries(fields).flatMap(([name, value]) => leavesOf(value, pathTo(path, name)));
-}
-
-function pathTo(path: string, name: string): string {
-  if (!/^[\w-]+$/.test(name)) return `${path}[${name}]`;
-  return path === "" ? name : `${path}.${name}`;
+  return Object.entries(fields).flatMap(([name, value]) => leavesOf(value, fieldPath(path, name)));
 }
 
 /** Tells, on the object that users look at, of writes that another program undoes. */

@@ -23,3 +23,34 @@ export function isSuperset(there: unknown, applied: unknown): boolean {
   if (fields === undefined) return there === applied;
   return found !== undefined && Object.entries(fields).every(([name, value]) => isSuperset(found[name], value));
 }
+
+/**
+ * Returns the paths of the fields of what was written that the answer to the write has otherwise.
+ *
+ *  written        | changed where the answer has
+ *  ---------------+----------------------------------------
+ *  null, no items | anything there
+ *  a list         | one of its items nowhere in the list
+ *  a mapping      | one of its fields changed
+ *  a scalar       | another one
+ */
+export function changedFields(written: unknown, answer: unknown, path = ""): string[] {
+  const fields = asBag(written);
+  if (fields === undefined) return isTaken(written, answer) ? [] : [path];
+  const found = asBag(answer);
+  return Object.entries(fields).flatMap(([name, value]) => changedFields(value, found?.[name], fieldPath(path, name)));
+}
+
+function isTaken(written: unknown, answer: unknown): boolean {
+  const items = asList(written);
+  if (items.length === 0 && (written === null || written === undefined || Array.isArray(written)))
+    return answer === null || answer === undefined || (Array.isArray(answer) && answer.length === 0);
+  if (!Array.isArray(written)) return answer === written;
+  return items.every((item) => asList(answer).some((one) => isSuperset(one, item)));
+}
+
+/** Returns the path of a field below another one. */
+export function fieldPath(path: string, name: string): string {
+  if (!/^[\w-]+$/.test(name)) return `${path}[${name}]`;
+  return path === "" ? name : `${path}.${name}`;
+}

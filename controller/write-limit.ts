@@ -1,6 +1,7 @@
 import { hash } from "node:crypto";
 import { type Clock, type KubeObject, Later, type Objects, type Resource } from "../kube/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { changedFields } from "./superset.ts";
 
 /** A write of one object: its fields, without the version that it is for. */
 export interface Write {
@@ -14,7 +15,7 @@ export interface Write {
   readonly written: Bag;
 }
 
-/** What is told of a write that another program undoes again and again; `answer` is the object as the API server took it. */
+/** What is told of a write that another program undoes, at once or again and again; `answer` is the object as the API server took it. */
 export type Contested = (write: Write, answer: unknown) => void;
 
 /**
@@ -29,7 +30,7 @@ export function pauseAfterWrites(count: number): number {
   return count < 3 ? 0 : Math.min(1000 * 2 ** (count - 3), 60_000);
 }
 
-/** After so many writes of one decision, seven seconds at the earliest, somebody is told, and again after so many more. */
+/** After so many writes of one decision, seven seconds at the earliest, an Event says so, and again after so many more. */
 const contestedAfter = 6;
 const contestedAgain = 30;
 /** A decision that was not written for so many milliseconds is forgotten: nobody undoes it. */
@@ -104,7 +105,9 @@ class WriteLimit {
     const answer = await send();
     // There was nothing to delete.
     if (answer !== false) this.note(slot, { decision, count: count + 1, at: this.clock.now() });
-    if ((count + 1 - contestedAfter) % contestedAgain === 0) this.contested(write, answer);
+    // What an admission webhook changes may never be written again, so an Event says so at once.
+    const isChanged = count === 0 && verb !== "delete" && changedFields(written, answer).length > 0;
+    if (isChanged || (count + 1 - contestedAfter) % contestedAgain === 0) this.contested(write, answer);
     return answer;
   }
 

@@ -12,6 +12,8 @@ export interface ClaimState {
   readonly refused?: string | undefined;
   /** Is there an IPAddress for it? */
   readonly hasAddress: boolean;
+  /** Has another program deleted its IPAddress, which our finalizer keeps? */
+  readonly isEnding: boolean;
 }
 
 /**
@@ -27,9 +29,11 @@ export interface ClaimState {
  *  another program made an    | False | AllocationFailed | why it is not adopted
  *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is
+ *  the same, and it is being  | True  | Ready            | that it stays
+ *   deleted                    |       |                  |
  *  otherwise                  | none yet
  */
-export function claimConditions({ rejected, pending, kept, refused, hasAddress }: ClaimState): Bag[] {
+export function claimConditions({ rejected, pending, kept, refused, hasAddress, isEnding }: ClaimState): Bag[] {
   if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
   if (pending !== undefined) {
     const { code, message } = pending;
@@ -37,8 +41,13 @@ export function claimConditions({ rejected, pending, kept, refused, hasAddress }
     return [notReady(reason, kept === undefined ? message : `${message}. ${kept}`)];
   }
   if (refused !== undefined) return [notReady("AllocationFailed", refused)];
-  return hasAddress ? [{ type: "Ready", status: "True", reason: "Ready", message: "Its IPAddress has its name" }] : [];
+  if (!hasAddress) return [];
+  const message = isEnding ? keptUntilGone : "Its IPAddress has its name";
+  return [{ type: "Ready", status: "True", reason: "Ready", message }];
 }
+
+const keptUntilGone =
+  "Its IPAddress is being deleted by another program, and stays until the claim is deleted: a machine may use it";
 
 function notReady(reason: string, message: string): Bag {
   return { type: "Ready", status: "False", reason, message };

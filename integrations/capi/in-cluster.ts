@@ -77,7 +77,8 @@ function report({ object, find, rejected, lines: [line], pending: [pending] }: K
   const refused = why === undefined ? undefined : `IPAddress ${name} ${why}`;
   const hasAddress = isOurs && refused === undefined;
   const kept = isOurs && line === undefined ? keptMessage(there) : undefined;
-  const conditions = claimConditions({ rejected, pending, kept, refused, hasAddress });
+  const isEnding = there !== undefined && isDeleting(there);
+  const conditions = claimConditions({ rejected, pending, kept, refused, hasAddress, isEnding });
   return {
     finalizer: { name: finalizer, isWanted: true },
     ...(hasAddress ? { fields: { addressRef: { name } } } : {}),

@@ -14,6 +14,7 @@ import { nextRevision } from "./cluster-history.ts";
 import { createNode, nodes, setReady } from "./cluster-nodes.ts";
 import { sharedByPolicies } from "./controller-history.ts";
 import { hurried } from "./controller-timing.ts";
+import type { Flags } from "./every-system.ts";
 import { Handler, type HandlerOptions } from "./handler.ts";
 import { MemoryMachine } from "./handler-machine.ts";
 import { recordHistory } from "./record-history.ts";
@@ -143,6 +144,7 @@ export class Stage {
     kubeconfig = this.cluster.kubeconfig,
     timing = hurried,
     log = (_: LogEvent) => {},
+    flags = {} as Flags,
   } = {}): () => Promise<void> {
     const stop = new AbortController();
     const access = findAccess({ kubeconfig });
@@ -150,7 +152,8 @@ export class Stage {
       if (event.level !== "debug") this.logged.push(`${new Date().toISOString()} ${inspect(event, { depth: 0 })}`);
       log(event);
     };
-    const running = runController({ access, namespace: this.namespace, timing, signal: stop.signal, log: heard });
+    const options = { access, namespace: this.namespace, timing, signal: stop.signal, log: heard };
+    const running = runController({ ...options, ...flags });
     return this.ending(async () => {
       stop.abort();
       await running;

@@ -58,7 +58,15 @@ export async function startWebhook(
 
 /** Each of these parts that is another one. */
 function patchOf(before: Bag, after: Bag): object[] {
-  const paths = [["metadata", "labels"], ["metadata", "annotations"], ["metadata", "finalizers"], ["spec"], ["status"]];
+  const paths = [
+    ["metadata", "labels"],
+    ["metadata", "annotations"],
+    ["metadata", "finalizers"],
+    ["metadata", "ownerReferences"],
+    ["spec"],
+    ["status"],
+    ["data"],
+  ];
   const at = (object: Bag, path: readonly string[]) => path.reduce<unknown>((one, name) => asBag(one)?.[name], object);
   return paths.flatMap((path) => {
     const value = at(after, path);

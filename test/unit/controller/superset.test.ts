@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { isSuperset } from "../../../controller/superset.ts";
+import { changedFields, isSuperset } from "../../../controller/superset.ts";
 
 describe("what was applied is there", () => {
   it.each([
@@ -32,5 +32,20 @@ describe("what was applied is not there", () => {
     ["no list", {}, { a: [] }],
   ])("%s", (_, there, applied) => {
     expect(isSuperset(there, applied)).toBe(false);
+  });
+});
+
+describe("the answer to a write", () => {
+  it.each<[string, unknown, unknown, readonly string[]]>([
+    ["has it, and more", { a: { b: 1 } }, { a: { b: 1, c: 2 }, d: 3 }, []],
+    ["has the items of a list, and others", { list: [{ a: 1 }] }, { list: [{ b: 2 }, { a: 1, c: 3 }] }, []],
+    ["has left out what is empty", { list: [], a: null }, {}, []],
+    ["has another value", { a: { "b/c": 1, d: 1 } }, { a: { "b/c": 2, d: 1 } }, ["a[b/c]"]],
+    ["has not one of the items", { list: [1, 2] }, { list: [1, 3] }, ["list"]],
+    ["has items where there are to be none", { list: [] }, { list: [1] }, ["list"]],
+    ["has something where there is to be nothing", { a: null }, { a: 1 }, ["a"]],
+    ["has nothing of it", { a: { b: 1, c: "x" } }, {}, ["a.b", "a.c"]],
+  ])("%s", (_, written, answer, changed) => {
+    expect(changedFields(written, answer)).toEqual(changed);
   });
 });

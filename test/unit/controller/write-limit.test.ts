@@ -181,7 +181,7 @@ describe("the controller beside a program that undoes what it writes", () => {
     });
     expect(writes).toBeLessThan(20);
     expect(warnings).toEqual([]);
-    expect(said).toHaveLength(1);
+    expect(new Set(said).size).toBe(1);
     expect(said[0]).toMatch(
       /^NodeNetworkConfigurationPolicy\.nmstate\.io\/a ChangedBack: .*metadata\.labels\[nodeippool\.nmstate\.io\/node\] of .* a--n1 .*webhook/,
     );
@@ -196,7 +196,7 @@ describe("the controller beside a program that undoes what it writes", () => {
       };
     });
     expect(writes).toBeLessThan(20);
-    expect([warnings, said.length]).toEqual([[], 1]);
+    expect([warnings, new Set(said).size]).toEqual([[], 1]);
   });
 
   it("a program that deletes what the controller makes", async () => {

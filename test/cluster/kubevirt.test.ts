@@ -1,7 +1,9 @@
 import { join } from "node:path";
 import { beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { formatBlock } from "../../core/index.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { installIpamClaims } from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
@@ -11,7 +13,9 @@ import { startVirtController } from "../support/kubevirt.ts";
 import { KubevirtNodes } from "../support/kubevirt-node.ts";
 import { machine, podsOfVm, realVm } from "../support/kubevirt-vms.ts";
 import { tries } from "../support/long.ts";
+import { SimVmTrial } from "../support/sim-vm-trial.ts";
 import { macvlanNetwork } from "../support/vm-objects.ts";
+import { type VmTrial, vmScript, writtenIn } from "../support/vm-trial.ts";
 import { vmsHistory } from "../support/vms-chaos.ts";
 
 const networksKey = "k8s.v1.cni.cncf.io/networks";
@@ -55,7 +59,6 @@ describe("VMs of the real virt-controller", () => {
     if (asBag(instance?.status)?.phase !== "Running") return "starts";
     return annotation(pod, networksKey).flatMap(({ ips }) => asList(ips));
   };
-  const runs = (name: string, ...ips: readonly string[]) => until(() => told(name), ips);
   const change = (name: string, spec: Bag) => nodes.patch("vms", name, { spec });
   const stop = async (name: string) => {
     await change(name, { runStrategy: "Halted" });
@@ -68,35 +71,40 @@ describe("VMs of the real virt-controller", () => {
     await until(async () => (await nodes.all("instances")).length + (await claims()).length, 0);
   };
 
-  it("have their addresses after start, stop, migration, and in networks that are plugged in and unplugged", async () => {
+  const hang = (name: string, isHanging: boolean) =>
+    void (isHanging ? nodes.hanging.add(name) : nodes.hanging.delete(name));
+  const written = async () => {
+    const all = await Promise.all((["vms", "instances", "pods", "claims"] as const).map((kind) => nodes.all(kind)));
+    const [vms = [], instances = [], pods = [], of = []] = all.map((one) => [...one].sort(byAge));
+    const { allocations, releasing } = await kubernetes(kube, "nodeippool").read();
+    const lines = [
+      ...allocations.map((one) => `${formatBlock(one)} ${one.claim}`),
+      ...releasing.map((one) => `${formatBlock(one)} ${one.claim} releasing`),
+    ];
+    return writtenIn({ vms, instances, pods, claims: of, lines });
+  };
+
+  it("start, stop, migrate, are deleted and made again, and are plugged into networks, as the stand-in of the simulators has it, step by step", async () => {
+    const both = { red: "red", more: "green" };
+    const trial: VmTrial = {
+      create: (name) => create(realVm(name, { red: "red" })),
+      start: (name) => change(name, { runStrategy: "Always" }),
+      stop: (name) => change(name, { runStrategy: "Halted" }),
+      migrate: (name) => create(migrationOf(name)),
+      plug: (name) => change(name, { template: { spec: machine(both) } }),
+      unplug: (name) => change(name, { template: { spec: machine(both, ["more"]) } }),
+      delete: (name) => kubectl(`delete virtualmachine ${name} --wait=false`),
+      hang,
+    };
+    const played = new SimVmTrial();
     await servedAs(
       user,
       async () => {
-        await create(realVm("vm-1", { red: "red" }));
-        await runs("vm-1", "10.0.0.1/24");
-        await stop("vm-1");
-        await create(realVm("vm-2", { red: "red" }));
-        await runs("vm-2", "10.0.0.2/24");
-        await change("vm-1", { runStrategy: "Always" });
-        await runs("vm-1", "10.0.0.1/24");
-        const [source] = await podsOfVm(nodes, "vm-1");
-        await create(migrationOf("vm-1"));
-        await until(
-          async () => (await podsOfVm(nodes, "vm-1")).some((one) => one.metadata.uid !== source?.metadata.uid),
-          true,
-        );
-        await until(async () => (await podsOfVm(nodes, "vm-1")).length, 1);
-        await runs("vm-1", "10.0.0.1/24");
-        const both = { red: "red", more: "green" };
-        await change("vm-1", { template: { spec: machine(both) } });
-        await runs("vm-1", "10.0.0.1/24", "10.0.2.1/24");
-        await change("vm-1", { template: { spec: machine(both, ["more"]) } });
-        await until(claims, ["vm-1.red 10.0.0.1/24", "vm-2.red 10.0.0.2/24"]);
-        await runs("vm-1", "10.0.0.1/24");
+        for (const [step, act] of vmScript) {
+          await Promise.all([act(played), act(trial)]);
+          await expect.poll(written, { message: step, timeout: 30_000, interval: 100 }).toEqual(await played.written());
+        }
         await gone("vm-1", "vm-2");
-        await create(realVm("vm-1", { red: "red" }));
-        await until(async () => asList(await told("vm-1")).length, 1);
-        await gone("vm-1");
       },
       roles,
     );
@@ -171,6 +179,13 @@ describe("VMs of the real virt-controller", () => {
 });
 
 const extensions = "kubevirt.io/persistent-ipam";
+
+type Made = { readonly metadata: { readonly creationTimestamp?: string; readonly name: string } };
+
+/** Of two that were made in one second, by their names. */
+function byAge({ metadata: a }: Made, { metadata: b }: Made): number {
+  return `${a.creationTimestamp} ${a.name}` < `${b.creationTimestamp} ${b.name}` ? -1 : 1;
+}
 
 function isEnding({ metadata }: { readonly metadata: Bag }): boolean {
   return metadata.deletionTimestamp !== undefined;

@@ -1,14 +1,16 @@
+import { isOver } from "../../integrations/gated-pod.ts";
+import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
 import { isSettled } from "../../integrations/ipamclaim/vm-view.ts";
 import type { Stored } from "../../kube/index.ts";
-import { asList, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { SimServer } from "./sim-server.ts";
 import {
+  controllerFinalizer,
   instanceOf,
   launcherOf,
   networksOfLauncher,
   reportOfMultus,
   rewrittenBy,
-  statusOf,
 } from "./virt-controller.ts";
 import { gate } from "./vm-roles.ts";
 
@@ -75,7 +77,7 @@ const reportKey = "k8s.v1.cni.cncf.io/network-status";
 export class SimVirt {
   /** The VMs that are to run. */
   readonly wanted = new Set<string>();
-  /** The VMs whose guests, or nodes, take their time: nothing goes on there. */
+  /** The VMs whose guests, or nodes, take their time: pods do not end, and no migration completes. */
   readonly stuck = new Set<string>();
   readonly server: SimServer;
   private readonly say: (what: string) => void;
@@ -108,7 +110,7 @@ export class SimVirt {
 
   /** The pods of an instance that have not come to their end. */
   podsOf({ metadata }: SimKinds["VirtualMachineInstance"]): SimPod[] {
-    return this.all("Pod").filter((pod) => ownerOf(pod)?.uid === metadata.uid && !hasFailed(pod));
+    return this.all("Pod").filter((pod) => ownerOf(pod)?.uid === metadata.uid && !isOver({ ...pod }));
   }
 
   /** The networks that a VM is on, and does not lose: those of its instance, else what its template says. */
@@ -135,21 +137,28 @@ export class SimVirt {
     }));
   }
 
+  /** A VM and its instance have one more network. */
+  plugIn(name: string, network: string, networkName: string): void {
+    this.edit(name, ({ networks, domain }) => ({
+      networks: [...networks, { name: network, multus: { networkName } }],
+      domain: { devices: { interfaces: [...domain.devices.interfaces, { name: network, bridge: {} }] } },
+    }));
+  }
+
   /** Steps that somebody may take next, each a small one. */
   steps(): (() => void)[] {
-    const isFree = (name: string | undefined) => !this.stuck.has(`${name}`);
     return [
-      ...this.all("VirtualMachine").flatMap((vm) => (isFree(vm.metadata.name) ? this.stepsOfVm(vm) : [])),
-      ...this.all("VirtualMachineInstance").flatMap((one) =>
-        isFree(one.metadata.name) ? this.stepsOfInstance(one) : [],
-      ),
-      ...this.all("Pod").flatMap((pod) => (isFree(ownerOf(pod)?.name) ? this.stepsOfPod(pod) : [])),
+      ...this.all("VirtualMachine").flatMap((vm) => this.stepsOfVm(vm)),
+      ...this.all("VirtualMachineInstance").flatMap((one) => this.stepsOfInstance(one)),
+      ...this.all("Pod").flatMap((pod) => this.stepsOfPod(pod)),
     ];
   }
 
   private stepsOfVm({ metadata, spec }: SimKinds["VirtualMachine"]): (() => void)[] {
-    const { name, uid, deletionTimestamp } = metadata;
-    if (deletionTimestamp !== undefined) return [this.inForeground(name, uid)];
+    const { name, deletionTimestamp, finalizers = [] } = metadata;
+    if (deletionTimestamp !== undefined) return this.stepsOfDeleted(metadata);
+    if (!finalizers.includes(controllerFinalizer))
+      return [() => this.setFinalizers(name, [...finalizers, controllerFinalizer])];
     if (!this.wanted.has(name) || this.find("VirtualMachineInstance", name) !== undefined) return [];
     return [
       () => {
@@ -160,36 +169,69 @@ export class SimVirt {
     ];
   }
 
-  /** A VM that is deleted in the foreground goes once all that it owns is gone. */
-  private inForeground(name: string, uid: string): () => void {
+  /**
+   * virt-controller deletes the instance of a VM that is deleted, and lets the VM go after that; the garbage collector lets one that
+   * is deleted in the foreground go once all that it owns is gone.
+   */
+  private stepsOfDeleted({ name, uid, finalizers = [] }: Metadata): (() => void)[] {
+    const isForeground = finalizers.includes("foregroundDeletion");
     const owned = (["VirtualMachineInstance", "IPAMClaim"] as const).flatMap((kind) =>
       this.all(kind).flatMap(({ metadata }) =>
         metadata.ownerReferences?.some((one) => one.uid === uid) ? { kind, metadata } : [],
       ),
     );
-    const next = owned.find(({ metadata }) => metadata.deletionTimestamp === undefined);
-    return () => {
-      if (next !== undefined) this.remove(next.kind, next.metadata.name);
-      else if (owned.length === 0) this.unfinalize("VirtualMachine", name);
-    };
+    const ending = owned.filter(({ kind }) => isForeground || kind === "VirtualMachineInstance");
+    const letGo = (finalizer: string, isDone: boolean) =>
+      isDone && finalizers.includes(finalizer)
+        ? [
+            () =>
+              this.setFinalizers(
+                name,
+                finalizers.filter((one) => one !== finalizer),
+              ),
+          ]
+        : [];
+    return [
+      ...ending.flatMap(({ kind, metadata }) =>
+        metadata.deletionTimestamp === undefined ? [() => this.remove(kind, metadata.name)] : [],
+      ),
+      ...letGo("foregroundDeletion", owned.length === 0),
+      ...letGo(controllerFinalizer, !owned.some(({ kind }) => kind === "VirtualMachineInstance")),
+    ];
   }
 
   private stepsOfInstance(instance: SimKinds["VirtualMachineInstance"]): (() => void)[] {
     const { name, deletionTimestamp } = instance.metadata;
+    if (deletionTimestamp !== undefined) return this.stepsOfEnding(instance);
     const [first, second] = this.podsOf(instance);
-    const end = (pod: SimPod) => () => {
-      this.say(`virt: end ${pod.metadata.name}`);
-      this.remove("Pod", pod.metadata.name);
-    };
-    if (deletionTimestamp !== undefined)
-      return [first === undefined ? () => this.unfinalize("VirtualMachineInstance", name) : end(first)];
     if (first === undefined) return [() => this.begin(instance)];
-    const absent = instance.spec.domain.devices.interfaces.filter(isAbsent);
+    const shown = asList(instance.status?.interfaces).map((one) => asBag(one)?.name);
+    const absent = instance.spec.domain.devices.interfaces.filter((one) => isAbsent(one) && !shown.includes(one.name));
     return [
-      // It has migrated.
-      ...(second !== undefined && isRunning(second) ? [end(first)] : []),
+      ...(second !== undefined && isRunning(second) && !this.stuck.has(name) ? [() => this.migrated(first)] : []),
       ...(absent.length > 0 ? [() => this.edit(name, cut)] : []),
     ];
+  }
+
+  /** All its pods are marked; it goes once they are gone. */
+  private stepsOfEnding({ metadata: { name, uid } }: SimKinds["VirtualMachineInstance"]): (() => void)[] {
+    const pods = this.all("Pod").filter((pod) => ownerOf(pod)?.uid === uid);
+    if (pods.length === 0) return [() => this.unfinalize("VirtualMachineInstance", name)];
+    const left = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined);
+    return left.map(({ metadata }) => () => {
+      this.say(`virt: end ${metadata.name}`);
+      this.remove("Pod", metadata.name);
+    });
+  }
+
+  /** The source of a migration has ended; it stays until its instance ends. */
+  private migrated({ metadata: { name } }: SimPod): void {
+    this.say(`virt: ${name} has migrated`);
+    this.change("Pod", name, ({ metadata, ...one }) => ({
+      ...one,
+      metadata: { ...metadata, finalizers: [] },
+      status: { phase: "Succeeded" },
+    }));
   }
 
   /** Its first pod; if it had one that failed, it is at its end. */
@@ -201,33 +243,61 @@ export class SimVirt {
     else this.launch(instance);
   }
 
-  /** Multus attaches a pod that begins, and virt-controller writes its networks; one that failed is cleared away. */
+  /**
+   * Multus attaches a pod that begins, and virt-controller writes its networks; one that failed is cleared away. The kubelet ends one
+   * that is deleted: what keeps it until then is a finalizer here.
+   */
   private stepsOfPod(pod: SimPod): (() => void)[] {
-    const { name } = pod.metadata;
+    const { name, deletionTimestamp } = pod.metadata;
     const owner = ownerOf(pod);
     const instance = this.find("VirtualMachineInstance", `${owner?.name}`);
-    if (instance === undefined || instance.metadata.uid !== owner?.uid || hasFailed(pod))
+    if (deletionTimestamp !== undefined)
+      return this.stuck.has(`${owner?.name}`) ? [] : [() => this.unfinalize("Pod", name)];
+    if (instance === undefined || instance.metadata.uid !== owner?.uid || pod.status?.phase === "Failed")
       return [() => this.remove("Pod", name)];
     if (!isRunning(pod)) return [];
-    if (attachedTo(pod) === undefined) return [() => this.annotate(name, "is attached", reportOfMultus({ ...pod }))];
-    return this.stepsOfNetworks(pod, instance);
+    return attachedTo(pod) === undefined ? [() => this.attach(pod)] : this.stepsOfNetworks(pod, instance);
   }
 
-  /** As virt-controller does it, for as long as an interface is to be unplugged, or is not in the status of the instance. */
+  private attach(pod: SimPod): void {
+    const { name } = pod.metadata;
+    this.annotate(name, "is attached", reportOfMultus({ ...pod }));
+    this.change("Pod", name, (one) => ({ ...one, metadata: { ...one.metadata, finalizers: ["sim/kubelet"] } }));
+  }
+
+  /**
+   * Multus attaches what has addresses, and detaches what the networks no longer have. virt-controller writes these anew for as long as
+   * an interface is to be unplugged, or is not in the status of the instance; that shows what Multus reports.
+   */
   private stepsOfNetworks(pod: SimPod, instance: SimKinds["VirtualMachineInstance"]): (() => void)[] {
     const { name, annotations } = pod.metadata;
     const bag = { ...instance };
+    const attached = attachedTo(pod) ?? [];
+    const isAttached = (nic: string) => attached.some((one) => one.interface === nic);
     const nics = new Set(networksOfLauncher(bag).map((one) => one.interface));
-    const left = attachedTo(pod)?.filter((one) => nics.has(one.interface)) ?? [];
+    const report: readonly Element[] = JSON.parse(`${reportOfMultus({ ...pod })[reportKey]}`);
+    const offered = report.filter((one) => one.interface !== "eth0" && one.ips && !isAttached(one.interface));
+    const left = attached.filter((one) => nics.has(one.interface));
     const rewritten = rewrittenBy(bag);
     const isWritten = annotations?.[networksKey] === rewritten[networksKey];
     const isEnding = instance.metadata.deletionTimestamp !== undefined;
+    const networks = instance.spec.networks.filter(
+      (one) => one.multus === undefined || isAttached(podInterfaceOf(one.name)),
+    );
+    const shown = networks.map((one) => ({ name: one.name }));
+    const isShown = JSON.stringify(instance.status?.interfaces) === JSON.stringify(shown);
     return [
+      ...(offered.length === 0
+        ? []
+        : [
+            () =>
+              this.annotate(name, "has one more network", { [reportKey]: JSON.stringify([...attached, ...offered]) }),
+          ]),
       ...(isSettled(bag) || isWritten || isEnding ? [] : [() => this.annotate(name, "is written anew", rewritten)]),
-      ...(left.length === attachedTo(pod)?.length || !isWritten
+      ...(left.length === attached.length || !isWritten
         ? []
         : [() => this.annotate(name, "loses a network", { [reportKey]: JSON.stringify(left) })]),
-      ...(isSettled(bag) || !isWritten ? [] : [() => this.show(instance.metadata.name)]),
+      ...(isShown || isEnding ? [] : [() => this.show(instance.metadata.name, shown)]),
     ];
   }
 
@@ -239,9 +309,8 @@ export class SimVirt {
     }));
   }
 
-  /** The status of an instance shows its interfaces. */
-  private show(name: string): void {
-    this.change("VirtualMachineInstance", name, (one) => ({ ...one, status: statusOf({ ...one }) }));
+  private show(name: string, interfaces: readonly Bag[]): void {
+    this.change("VirtualMachineInstance", name, (one) => ({ ...one, status: { interfaces } }));
   }
 
   /** Changes a VM and its instance alike. */
@@ -255,7 +324,12 @@ export class SimVirt {
       this.change("VirtualMachineInstance", name, (one) => ({ ...one, spec: update(one.spec) }));
   }
 
-  private unfinalize(kind: "VirtualMachine" | "VirtualMachineInstance", name: string): void {
+  private setFinalizers(vm: string, finalizers: readonly string[]): void {
+    this.say(`virt: VM ${vm} has finalizers ${finalizers}`);
+    this.change("VirtualMachine", vm, (one) => ({ ...one, metadata: { ...one.metadata, finalizers } }));
+  }
+
+  private unfinalize(kind: "VirtualMachineInstance" | "Pod", name: string): void {
     this.say(`virt: ${kind} ${name} is gone`);
     this.change<Kind>(kind, name, (one) => ({ ...one, metadata: { ...one.metadata, finalizers: [] } }));
   }
@@ -285,11 +359,7 @@ export function ownerOf({ metadata }: SimPod) {
 }
 
 export function isRunning(pod: SimPod): boolean {
-  return asList(pod.spec.schedulingGates).length === 0 && !hasFailed(pod);
-}
-
-function hasFailed({ status }: SimPod): boolean {
-  return status?.phase === "Failed";
+  return asList(pod.spec.schedulingGates).length === 0 && !isOver({ ...pod });
 }
 
 function isAbsent({ state }: Interface): boolean {

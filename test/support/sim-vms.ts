@@ -1,5 +1,6 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { poolAnnotation } from "../../integrations/bound-pools.ts";
+import { isOver } from "../../integrations/gated-pod.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { ipamClaimsAndPods } from "../../integrations/ipamclaim/claims-and-pods.ts";
 import { virtualMachines } from "../../integrations/ipamclaim/vm-in-cluster.ts";
@@ -151,10 +152,13 @@ export class VmsPlay extends Play {
   }
 
   private delete(name: string): void {
-    const finalizers = this.pick(2) === 0 ? ["foregroundDeletion"] : [];
-    this.trace.push(`delete ${name} ${finalizers}`);
+    const more = this.pick(2) === 0 ? ["foregroundDeletion"] : [];
+    this.trace.push(`delete ${name} ${more}`);
     this.virt.wanted.delete(name);
-    this.virt.change("VirtualMachine", name, (one) => ({ ...one, metadata: { ...one.metadata, finalizers } }));
+    this.virt.change("VirtualMachine", name, (one) => ({
+      ...one,
+      metadata: { ...one.metadata, finalizers: [...(one.metadata.finalizers ?? []), ...more] },
+    }));
     this.virt.remove("VirtualMachine", name);
   }
 
@@ -251,7 +255,7 @@ export class VmsPlay extends Play {
   /** At rest each VM has its claims, and those that are to run do, if their claims can have addresses. */
   checkRest(): void {
     this.checkReleasing();
-    for (const pod of this.virt.all("Pod"))
+    for (const pod of this.virt.all("Pod").filter((one) => !isOver({ ...one })))
       if (!isRunning(pod) && !this.mayWait(`${ownerOf(pod)?.name}`)) throw this.broken(`${pod.metadata.name} waits`);
     const vms = new Set(this.virt.all("VirtualMachine").map(({ metadata }) => metadata.name));
     for (const { metadata } of this.virt.all("IPAMClaim"))

@@ -3,6 +3,9 @@ import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
 import type { KubeObject, Objects, Resource } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
+/** virt-controller sets it on VMs and their instances, and takes it off a VM once its instance is gone. */
+export const controllerFinalizer = "kubevirt.io/virtualMachineControllerFinalize";
+
 /** What virt-controller makes of a VM: its instance, with the VM as its owner. */
 export function instanceOf(vm: Bag): Bag & { readonly kind: string } {
   const { name, namespace, uid } = asBag(vm.metadata) ?? {};
@@ -12,7 +15,7 @@ export function instanceOf(vm: Bag): Bag & { readonly kind: string } {
     kind: "VirtualMachineInstance",
     metadata: {
       ...{ name, namespace },
-      finalizers: ["foregroundDeleteVirtualMachine"],
+      finalizers: [controllerFinalizer, "foregroundDeleteVirtualMachine"],
       ownerReferences: [{ ...owner, blockOwnerDeletion: true }],
     },
     spec: asBag(asBag(asBag(vm.spec)?.template)?.spec),
@@ -33,7 +36,7 @@ export function launcherOf(
     metadata: {
       name: `virt-launcher-${name}-${suffix}`,
       namespace,
-      labels: { "kubevirt.io": "virt-launcher", "kubevirt.io/created-by": uid },
+      labels: { "kubevirt.io": "virt-launcher", "kubevirt.io/created-by": uid, "vm.kubevirt.io/name": name },
       annotations: { "kubevirt.io/domain": name, [networksKey]: JSON.stringify(networks) },
       ownerReferences: [
         {

@@ -34,6 +34,7 @@ import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
 import { conflictingIn, factsOf, readScene, type Scene, toLookAgain } from "./scene.ts";
 import { Shown } from "./shown.ts";
+import { UnreadAddresses } from "./unread-addresses.ts";
 import type { World } from "./world.ts";
 
 /** What came of looking at some owners. */
@@ -69,6 +70,7 @@ export class Allocator implements Finder {
   /** The pools as they were last seen. */
   pools: Scene["pools"] = new Map();
   readonly shown: Shown;
+  readonly unread: UnreadAddresses;
   readonly resets: Resets;
   readonly renderer: Renderer;
   readonly proof: Proof;
@@ -80,6 +82,7 @@ export class Allocator implements Finder {
     this.record = new KnownRecord(ground, (pool) => graceOf(this.pools.get(pool)));
     const { sourceOf } = this;
     this.shown = new Shown(machinesIn(world, ground.integrations));
+    this.unread = new UnreadAddresses(this.shown, this.record);
     this.resets = new Resets(world, sourceOf);
     this.renderer = new Renderer(world, ground, sourceOf);
     this.loss = new RecordLoss(ground, world);
@@ -146,7 +149,7 @@ export class Allocator implements Finder {
     const scene = this.sceneBy(snapshot);
     const facts = factsOf(this.world, scene);
     const { integrations } = this.ground;
-    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf);
+    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf, this.unread);
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
     const { unclear, ...question } = this.question(look, desired.own.desired);

@@ -58,7 +58,7 @@ export class Applier {
     const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
     if (there === undefined && wanted === undefined) return this.forget(key, source, part);
-    if (whyRejected(this.world.get(source)) !== undefined) return;
+    if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
     if (wanted === undefined && this.isListing(key, source)) return;

@@ -5,13 +5,14 @@ import { asBag } from "../schema/objects.ts";
 import { integrationOf, readerOf } from "./asking.ts";
 import type { SourceOf } from "./reset.ts";
 import type { Scene } from "./scene.ts";
+import type { UnreadAddresses } from "./unread-addresses.ts";
 import type { World } from "./world.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
 export class OwnerStanding {
   /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
   readonly rejected: ReadonlySet<string>;
-  /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, and all while reports are missed. */
+  /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, who may have addresses on record that cannot be read, and all while reports are missed. */
   private readonly waiting: ReadonlySet<string>;
   /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
   readonly kept: ReadonlySet<string>;
@@ -30,6 +31,7 @@ export class OwnerStanding {
     scene: Scene,
     facts: Facts,
     sourceOf: SourceOf,
+    unread: UnreadAddresses,
   ) {
     this.world = world;
     this.integrations = integrations;
@@ -38,7 +40,7 @@ export class OwnerStanding {
     const about = [...owners].flatMap((owner) => world.ofOwner(owner));
     const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
     const unready = facts.nodes.filter(({ isReady }) => isReady === false);
-    const waiting = [...owners].filter((owner) => isWaiting(owner, world, integrations));
+    const waiting = [...owners].filter((owner) => isWaiting(owner, world, integrations) || unread.isShownFor(owner));
     this.barred = new Map(
       integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
     );

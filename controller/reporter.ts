@@ -170,6 +170,9 @@ export class Reporter {
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
     const integration = readerOf(object, this.ground.integrations);
     if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
+    // What an owner has on record is not known, so nothing of its object changes.
+    const { owners } = this.world.concerns(object);
+    if (owners !== "all" && owners.some((owner) => this.allocator.unread.isShownFor(owner))) return;
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const { report, hasHeartbeat = false } = integration.inCluster;

@@ -38,6 +38,17 @@ export class Shown {
     return true;
   }
 
+  /** All that a report shows. */
+  by(report: string): readonly Showing[] {
+    return this.byReport.get(report) ?? [];
+  }
+
+  /** All that reports show of an owner. */
+  of(owner: string): readonly Showing[] {
+    const reports = [...(this.reportsOf.get(owner) ?? [])];
+    return reports.flatMap((report) => this.by(report)).filter((use) => use.owner === owner);
+  }
+
   /** Which node is whose machine may be otherwise from now on. Was there a collision, which may be none? */
   hasMachines(): boolean {
     const wasCollision = (this.known?.value.collisions.size ?? 0) > 0;

@@ -12,6 +12,7 @@ import type { Ground, Observer } from "./ground.ts";
 import { kindsOf, poolKind } from "./kinds.ts";
 import { retryLevel } from "./log.ts";
 import { tellMoved } from "./moved-lines.ts";
+import { awaitsFinalizer } from "./owner-standing.ts";
 import { Quarantine } from "./quarantine.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
@@ -151,7 +152,7 @@ export class Engine {
     if (isMade) {
       this.applier.fares(key);
       this.queue.add(`apply ${key}`);
-    } else this.queue.addAfter(`report ${key}`, pause);
+    } else this.queue.addAfter(`report ${key}`, awaitsFinalizer(key, this.world, this.integrations) ? 0 : pause);
   }
 
   private async run(key: string): Promise<number | undefined> {
@@ -160,15 +161,14 @@ export class Engine {
     if (verb === "look") return this.look(object);
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
-    if (!this.isUndecided(object)) return this.reporter.report(object);
-    this.unsaid.add(object);
-    return undefined;
+    return this.isUndecided(object) ? void this.unsaid.add(object) : this.reporter.report(object);
   }
 
   /** Is an object an owner for whom it is still to be decided? */
   private isUndecided(key: string): boolean {
     const object = this.world.get(key);
-    const owners = object === undefined ? [] : this.world.concerns(object).owners;
+    if (object === undefined || awaitsFinalizer(key, this.world, this.integrations)) return false;
+    const { owners } = this.world.concerns(object);
     const isWaited = (owner: string) => this.isAll || this.waiting.has(owner) || this.looking.has(owner);
     return owners !== "all" && owners.some((owner) => this.world.keyOfOwner(owner) === key && isWaited(owner));
   }

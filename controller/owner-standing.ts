@@ -115,3 +115,10 @@ export function isWaiting(owner: string, world: World, integrations: readonly In
   if (object === undefined) return false;
   return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
 }
+
+/** Returns whether nothing is decided for an object before a report has put the controller's finalizer on it: that report does not wait. */
+export function awaitsFinalizer(key: string, world: World, integrations: readonly Integration[]): boolean {
+  const object = world.get(key);
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
+  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
+}

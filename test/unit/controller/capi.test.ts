@@ -66,6 +66,22 @@ describe("an IPAddressClaim", () => {
     expect([asBag(asked?.status)?.addressRef, ready("a")?.status]).toEqual([{ name: "a" }, "True"]);
   });
 
+  it("gets its IPAddress without a pause: only what is said of it waits for more to say", async () => {
+    const { sim, addresses } = begin();
+    await sim.pass(5000);
+    sim.create(claim("a") as never);
+    const began = sim.clock.now();
+    const create = sim.server.create.bind(sim.server);
+    const times: number[] = [];
+    sim.server.create = (...args) => {
+      times.push(sim.clock.now() - began);
+      return create(...args);
+    };
+    await sim.pass(2000);
+    expect(addresses()).toEqual(["a 10.0.0.1"]);
+    expect(times[0]).toBeLessThan(20);
+  });
+
   it("on a pool of another group or kind is another provider's", async () => {
     const { sim } = begin();
     sim.create(claim("a", { poolRef: { apiGroup: "ipam.metal3.io", kind: "NodeIPPool", name: "p" } }) as never);

@@ -58,20 +58,20 @@ export async function play({ flags, pauses, bad, at, after, isMended }: History)
   const world = new SimTogether(flags, failing);
   await world.systems.begin();
   for (const object of flags.workloadAddresses ? fullPool : fullPool.slice(0, 1))
-    await world.throwIn({ objects: [object] });
+    await world.systems.throwIn({ objects: [object] });
   await world.pass(2000);
   for (const [i, pause] of pauses.entries()) {
     await world.ask();
     await world.pass(i === at ? after : pause);
     if (i !== at) continue;
-    for (const one of bad) await world.throwIn(one);
+    for (const one of bad) await world.systems.throwIn(one);
     await world.pass(pause - after);
   }
   await world.pass(61_000);
   const silent = bad.filter(({ about, word }) => !word.test(world.wordsAbout(about).join("\n")));
   const wrong = silent.map(({ what, about }) => `${what}: ${world.wordsAbout(about).join("; ") || "nothing is said"}`);
   if (isMended) {
-    for (const one of bad) await world.takeAway(one);
+    for (const one of bad) await world.systems.takeAway(one);
     await world.ask();
     await world.pass(5000);
   }

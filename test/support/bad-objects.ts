@@ -82,10 +82,7 @@ const pools: readonly BadObject[] = [
   {
     what: "a pool that is being deleted, and a policy of it",
     objects: [
-      withMetadata(pool("leaving", 63, 9), {
-        finalizers: ["example.com/keep"],
-        deletionTimestamp: "2026-01-01T00:00:00Z",
-      }),
+      withMetadata(pool("leaving", 63, 9), { finalizers: ["example.com/keep"] }),
       policy("of-leaving", "leaving", "eth63") as Made,
     ],
     about: key(policyKind, "of-leaving"),

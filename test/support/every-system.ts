@@ -3,6 +3,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { createNode, setReady } from "./cluster-nodes.ts";
 import { policy, pool } from "./controller-objects.ts";
 import { claim, showing } from "./ipam-claims.ts";
+import { removeAnyhow } from "./removal.ts";
 import { VirtController } from "./virt-controller.ts";
 import { macvlanNetwork, vm } from "./vm-objects.ts";
 import { attachment } from "./whereabouts-objects.ts";
@@ -47,10 +48,16 @@ export const resources = {
   IPPool: { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "ippools" },
 } as const satisfies Record<string, Resource>;
 
+/** Objects that somebody makes, and the VM among them that runs. */
+interface Thrown {
+  readonly objects: readonly Bag[];
+  readonly starts?: string | undefined;
+}
+
 /** All systems on one server. Each call of `ask` makes one more owner of each system that is switched on. */
 export class EverySystem {
   private readonly kube: Objects;
-  readonly virt: VirtController;
+  private readonly virt: VirtController;
   private number = 0;
 
   constructor(kube: Objects) {
@@ -172,8 +179,33 @@ export class EverySystem {
     return async () => ipsOf((await this.get("Pod", `x${i}`)) ?? { metadata: {} }).length > 0;
   }
 
-  create(object: Bag): Promise<unknown> {
-    return this.kube.create(resources[object.kind as keyof typeof resources], object as never);
+  /** Makes these; what has a finalizer is being deleted from then on. `starts`: this VM among them runs. */
+  async throwIn({ objects, starts }: Thrown): Promise<void> {
+    for (const object of objects) {
+      await this.create(object);
+      if (metadataOf(object).finalizers !== undefined) await this.remove(object);
+    }
+    if (starts !== undefined) await this.virt.start(starts);
+  }
+
+  /** Deletes them, whatever keeps them. */
+  async takeAway({ objects }: Thrown): Promise<void> {
+    for (const object of objects.toReversed()) {
+      const { name, namespace, finalizers } = metadataOf(object);
+      const body = { metadata: { finalizers: [] } };
+      if (finalizers !== undefined)
+        await this.kube.patch(resourceOf(object), name, namespace, body, { type: "merge" });
+      await this.remove(object);
+    }
+  }
+
+  private remove(object: Bag): Promise<void> {
+    const { name, namespace } = metadataOf(object);
+    return removeAnyhow(this.kube, resourceOf(object), name, namespace);
+  }
+
+  private create(object: Bag): Promise<unknown> {
+    return this.kube.create(resourceOf(object), object as never);
   }
 
   private get(kind: keyof typeof resources, name: string, namespace?: string): Promise<Any | undefined> {
@@ -183,6 +215,14 @@ export class EverySystem {
   private async isThere(kind: keyof typeof resources, name: string, namespace?: string): Promise<boolean> {
     return (await this.kube.get(resources[kind], name, namespace)) !== undefined;
   }
+}
+
+function resourceOf({ kind }: Bag): Resource {
+  return resources[kind as keyof typeof resources];
+}
+
+function metadataOf({ metadata }: Bag): KubeObject["metadata"] & { readonly finalizers?: readonly string[] } {
+  return metadata as KubeObject["metadata"];
 }
 
 function condition(type: string, reason: string): Bag {

@@ -4,8 +4,7 @@ import { objectKey } from "../../integrations/object-key.ts";
 import type { Objects } from "../../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import type { BadObject } from "./bad-objects.ts";
-import { EverySystem, type Flags, resources } from "./every-system.ts";
+import { EverySystem, type Flags } from "./every-system.ts";
 import { simWithMaps } from "./sim-maps.ts";
 import { SimTender } from "./sim-tender.ts";
 import { gate } from "./workload-objects.ts";
@@ -53,23 +52,6 @@ export class SimTogether {
       this.waiting.set(who, { since: this.now, has });
     const node = `n${this.waiting.size + this.took.size}`;
     this.waiting.set(`node ${node}`, { since: this.now, has: await this.systems.join(node) });
-  }
-
-  /** Somebody makes a bad object. */
-  async throwIn({ objects, starts }: Pick<BadObject, "objects" | "starts">): Promise<void> {
-    for (const object of objects) await this.systems.create(object);
-    if (starts !== undefined) await this.systems.virt.start(starts);
-  }
-
-  /** Somebody deletes it, whatever keeps it. */
-  async takeAway({ objects }: Pick<BadObject, "objects">): Promise<void> {
-    for (const { kind, metadata } of objects) {
-      const { name, namespace } = metadata as { readonly name: string; readonly namespace?: string };
-      const resource = resources[kind as keyof typeof resources];
-      await this.kube.patch(resource, name, namespace, { metadata: { finalizers: [] } }, { type: "merge" });
-      const there = await this.kube.get(resource, name, namespace);
-      if (there !== undefined) await this.kube.delete(resource, there);
-    }
   }
 
   /** Who waits. */

@@ -1,7 +1,7 @@
-import { IpamError } from "../../core/index.ts";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
-import type { KubeObject, Objects, Resource } from "../../kube/index.ts";
+import type { KubeObject, Objects } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { removeAnyhow } from "./removal.ts";
 
 /** virt-controller sets it on VMs and their instances, and takes it off a VM once its instance is gone. */
 export const controllerFinalizer = "kubevirt.io/virtualMachineControllerFinalize";
@@ -122,7 +122,7 @@ export class VirtController {
   }
 
   end(pod: string): Promise<void> {
-    return this.remove(resources.pods, pod);
+    return removeAnyhow(this.kube, resources.pods, pod, "default");
   }
 
   /** What runs of it ends: first the pods, then the instance. */
@@ -133,17 +133,7 @@ export class VirtController {
     if ((await this.kube.get(resources.instances, name, "default")) === undefined) return;
     const body = { metadata: { finalizers: [] } };
     await this.kube.patch(resources.instances, name, "default", body, { type: "merge" });
-    await this.remove(resources.instances, name);
-  }
-
-  /** Whatever others have written into it meanwhile. */
-  private async remove(resource: Resource, name: string): Promise<void> {
-    const there = await this.kube.get(resource, name, "default");
-    const isChanged = (error: unknown) => error instanceof IpamError && error.code === "conflict";
-    if (there !== undefined)
-      await this.kube
-        .delete(resource, there)
-        .catch((error) => (isChanged(error) ? this.remove(resource, name) : Promise.reject(error)));
+    await removeAnyhow(this.kube, resources.instances, name, "default");
   }
 }
 

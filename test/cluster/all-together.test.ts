@@ -127,7 +127,9 @@ describe("systems served together, on a real API server", () => {
       await servedAs(
         user,
         async () => {
-          await expect.poll(async () => (await wordsOn(kube))("Pod/default:first"), { timeout: 20_000 }).not.toEqual([]);
+          await expect
+            .poll(async () => (await wordsOn(kube))("Pod/default:first"), { timeout: 20_000 })
+            .not.toEqual([]);
           const without = await serves(everyFlag);
           for (const one of bad) await systems.throwIn(one);
           const beside = await serves(everyFlag);

@@ -246,11 +246,15 @@ const claims: readonly BadObject[] = [
     word: /banana/s,
   },
   {
-    what: "an IPAMClaim that asks for the address of another one",
-    flags: ["ipamClaims"],
-    objects: [withMetadata(claim("greedy.red"), { annotations: { "nodeippool.nmstate.io/addresses": "10.0.3.1/24" } })],
-    about: key("IPAMClaim", "greedy.red", "default"),
-    word: /10\.0\.3\.1/s,
+    what: "an IPAMClaim that asks for the address of a pod",
+    flags: ["ipamClaims", ...fullFlags],
+    objects: [
+      withMetadata(claim("greedy.narrow", {}, "narrow"), {
+        annotations: { "nodeippool.nmstate.io/addresses": "10.0.61.1/24" },
+      }),
+    ],
+    about: key("IPAMClaim", "greedy.narrow", "default"),
+    word: /10\.0\.61\.1/s,
   },
   {
     what: "an IPAMClaim on an exhausted pool",

@@ -193,8 +193,7 @@ export class EverySystem {
     for (const object of objects.toReversed()) {
       const { name, namespace, finalizers } = metadataOf(object);
       const body = { metadata: { finalizers: [] } };
-      if (finalizers !== undefined)
-        await this.kube.patch(resourceOf(object), name, namespace, body, { type: "merge" });
+      if (finalizers !== undefined) await this.kube.patch(resourceOf(object), name, namespace, body, { type: "merge" });
       await this.remove(object);
     }
   }

@@ -8,7 +8,5 @@ export async function removeAnyhow(kube: Objects, resource: Resource, name: stri
   if (there !== undefined)
     await kube
       .delete(resource, there)
-      .catch((error) =>
-        isChanged(error) ? removeAnyhow(kube, resource, name, namespace) : Promise.reject(error),
-      );
+      .catch((error) => (isChanged(error) ? removeAnyhow(kube, resource, name, namespace) : Promise.reject(error)));
 }

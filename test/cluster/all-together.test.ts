@@ -135,9 +135,9 @@ describe("systems served together, on a real API server", () => {
           const beside = await serves(everyFlag);
           await areTold(bad);
           const later = await serves(everyFlag);
-          // Requests and polls take their time, however few wait.
+          // On a busy machine requests and polls take seconds, whoever waits.
           const slower = [...without].filter(([who, ms]) =>
-            [beside, later].some((took) => (took.get(who) ?? Number.POSITIVE_INFINITY) > 2 * ms + 1000),
+            [beside, later].some((took) => (took.get(who) ?? Number.POSITIVE_INFINITY) > 2 * ms + 5000),
           );
           expect(slower).toEqual([]);
           for (const one of bad) await systems.takeAway(one);

@@ -62,7 +62,7 @@ const fullFlags = ["workloadAddresses"] as const;
 const pools: readonly BadObject[] = [
   {
     what: "a pool in the cidr of another one",
-    objects: [nodeIPPool("nested", { cidr: "10.0.3.128/25" })],
+    objects: [nodeIPPool("nested", { cidr: "10.3.0.128/25" })],
     about: key("NodeIPPool", "nested"),
     word: /OverlappingIPPool: .*NodeIPPool lan.*a range of its own/s,
   },

@@ -68,7 +68,10 @@ export class EverySystem {
   /** A node, pools, networks, and the policy and hosts that later owners come to. */
   async begin(): Promise<void> {
     await this.join("n1");
-    for (const [i, name] of ["nodes", "machines", "lan"].entries()) await this.create(pool(name, i + 1, 200));
+    for (const [i, name] of ["nodes", "machines"].entries()) await this.create(pool(name, i + 1, 200));
+    // Several owners of each call of `ask` have an address of it.
+    const range = { cidr: "10.3.0.0/20", end: "10.3.14.250" };
+    await this.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "lan" }, spec: { range } });
     await this.create(macvlanNetwork("red", "lan"));
     await this.create({
       ...{ apiVersion: "v1", kind: "ConfigMap", metadata: { name: "nodeippool-infra", namespace: "metal3" } },
@@ -160,7 +163,7 @@ export class EverySystem {
     const there = await this.get("IPAMClaim", name);
     if (there === undefined || asBag(there.status)?.ips !== undefined) return;
     const conditions = [condition("IPsAllocated", "SuccessfulAllocation")];
-    const body = { status: { ...showing(name, `10.0.3.${200 + i}/24`).status, conditions } };
+    const body = { status: { ...showing(name, `10.3.15.${i}/20`).status, conditions } };
     await this.kube.patch(resources.IPAMClaim, name, "default", body, { type: "merge", subresource: "status" });
   }
 

@@ -1,6 +1,6 @@
 import type { Bag } from "../../schema/objects.ts";
 
-const texts = ["", "x", "{", "[{}]", '{"a": null}', "10.0.3.1/24", "\u0000"];
+const texts = ["", "x", "{", "[{}]", '{"a": null}', "10.3.0.1/20", "\u0000"];
 const shapes: readonly unknown[] = [...texts, null, 0, -1, 1.5, true, [], [null], [[]], {}, { a: null }];
 
 /** An object with one field of it of another shape, as far as an API server takes it for any kind: labels and annotations are texts. */

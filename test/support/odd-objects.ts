@@ -33,10 +33,10 @@ export const oddObjects: readonly Bag[] = [
   marked(
     claim("odd.red"),
     {
-      annotations: { "nodeippool.nmstate.io/addresses": "10.0.3.177/24" },
+      annotations: { "nodeippool.nmstate.io/addresses": "10.3.0.177/20" },
       ownerReferences: [{ apiVersion: "kubevirt.io/v1", kind: "VirtualMachine", name: "odd", uid: "0" }],
     },
-    { ips: ["10.0.3.178/24"], conditions: [{ type: "IPsAllocated", status: "True", reason: "a" }] },
+    { ips: ["10.3.0.178/20"], conditions: [{ type: "IPsAllocated", status: "True", reason: "a" }] },
   ),
   attachment("odd", { range: "10.84.0.0/24", node_slice_size: "/26" }),
   macvlanNetwork("odd", "lan"),

@@ -1,3 +1,4 @@
+import { asBag } from "../../schema/objects.ts";
 import { type BadObject, badObjects, fullPool } from "./bad-objects.ts";
 import { everyFlag, type Flag, type Flags } from "./every-system.ts";
 import { failing } from "./failing-integration.ts";
@@ -33,14 +34,14 @@ export function historyOf(seed: number): History {
   const names = Object.keys(everyFlag) as Flag[];
   const chosen = pick(2) === 0 ? names : names.filter(() => pick(3) > 0);
   const flags: Flags = Object.fromEntries(chosen.map((name) => [name, everyFlag[name]]));
-  const pauses = Array.from({ length: 3 }, () => 100 * (1 + pick(40)));
+  const pauses = Array.from({ length: 3 }, () => 100 * (5 + pick(40)));
   const at = pick(pauses.length - 1);
   const known = badIn(flags);
   const one = () => (pick(3) === 0 ? odd(pick) : (known[pick(known.length)] as BadObject));
   const bad = new Map(Array.from({ length: 1 + pick(3) }, one).map((each) => [each.what, each]));
   return {
-    ...{ flags, pauses, at, after: 100 * pick((pauses[at] ?? 0) / 100), isMended: pick(2) === 0 },
-    bad: [...bad.values()],
+    ...{ flags, pauses, at, after: 300 + 100 * pick((pauses[at] ?? 0) / 100 - 3), isMended: pick(2) === 0 },
+    bad: togetherIn([...bad.values()]),
   };
 }
 
@@ -49,8 +50,17 @@ export function badIn(flags: Flags): readonly BadObject[] {
   return badObjects.filter((one) => (one.flags ?? []).every((flag) => flags[flag] !== undefined));
 }
 
+/** Beside one that others need, what is wrong with these is told otherwise. */
+function togetherIn(bad: readonly BadObject[]): readonly BadObject[] {
+  const [needed] = bad.filter(({ stops }) => stops !== undefined);
+  return needed === undefined ? bad : [needed];
+}
+
+/** One with a field of another shape; it may be being deleted. */
 function odd(pick: (below: number) => number): BadObject {
-  const object = mutated(oddObjects[pick(oddObjects.length)] as BadObject["objects"][number], pick);
+  const whole = mutated(oddObjects[pick(oddObjects.length)] as BadObject["objects"][number], pick);
+  const metadata = { ...asBag(whole.metadata), finalizers: ["example.com/keep"] };
+  const object = pick(4) === 0 ? { ...whole, metadata } : whole;
   return { what: `odd ${object.kind}`, objects: [object], about: "", word: /^/ };
 }
 
@@ -64,24 +74,28 @@ export async function play({ flags, pauses, bad, at, after, isMended }: History)
     await world.ask();
     await world.pass(i === at ? after : pause);
     if (i !== at) continue;
-    for (const one of bad) await world.systems.throwIn(one);
+    for (const one of bad) await world.throwIn(one);
     await world.pass(pause - after);
   }
   await world.pass(61_000);
   const silent = bad.filter(({ about, word }) => !word.test(world.wordsAbout(about).join("\n")));
   const wrong = silent.map(({ what, about }) => `${what}: ${world.wordsAbout(about).join("; ") || "nothing is said"}`);
   if (isMended) {
-    for (const one of bad) await world.systems.takeAway(one);
+    for (const one of bad) await world.takeAway(one);
     await world.ask();
-    await world.pass(5000);
+    // The record is read anew every ten seconds.
+    await world.pass(15_000);
   }
-  return { took: world.took, wrong: [...wrong, ...world.unserved.map((who) => `${who} waits`), ...world.shared] };
+  const isStopped = (who: string) => !isMended && bad.some(({ stops }) => stops?.test(who));
+  const waiting = world.unserved.filter((who) => !isStopped(who)).map((who) => `${who} waits`);
+  return { took: world.took, wrong: [...wrong, ...waiting, ...world.shared] };
 }
 
-/** Those that wait more than twice as long beside what is bad. */
-export function slower(beside: Outcome, without: Outcome): string[] {
+/** Those that wait more than twice as long beside what is bad, though they need nothing of it. */
+export function slower({ bad }: History, beside: Outcome, without: Outcome): string[] {
   return [...without.took].flatMap(([who, ms]) => {
     const now = beside.took.get(who) ?? Number.POSITIVE_INFINITY;
-    return now > 2 * ms ? [`${who} waited ${now} ms, and ${ms} ms without what is bad`] : [];
+    if (now <= 2 * ms || bad.some(({ stops }) => stops?.test(who))) return [];
+    return [`${who} waited ${now} ms, and ${ms} ms without what is bad`];
   });
 }

@@ -1,7 +1,7 @@
 import { kindInGroup, objectKey } from "../../integrations/object-key.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { policy, pool } from "./controller-objects.ts";
-import { type Flag, resources } from "./every-system.ts";
+import { type Edit, type Flag, resources } from "./every-system.ts";
 import { failsAnnotation } from "./failing-integration.ts";
 import { claim } from "./ipam-claims.ts";
 import { macvlanNetwork, vm } from "./vm-objects.ts";
@@ -19,6 +19,12 @@ export interface BadObject {
   readonly objects: readonly Made[];
   /** The VM among them that runs. */
   readonly starts?: string;
+  /** What somebody writes into an object that is there, until the next one asks. */
+  readonly edit?: Edit;
+  /** What becomes of a ConfigMap of the record, by its name. */
+  readonly damage?: { readonly part: string; readonly change: (text: string) => string };
+  /** The owners that cannot be served beside it, by their names. */
+  readonly stops?: RegExp;
   /** A real API server refuses it, or the integration that fails on it is a test's own. */
   readonly isOnlySimulated?: boolean;
   /** What the key of the object begins with whose owner is told. */
@@ -200,6 +206,31 @@ const hosts: readonly BadObject[] = [
     ],
     about: key("BareMetalHost", "odd", "metal3"),
     word: /^/,
+  },
+];
+
+const edits: readonly BadObject[] = [
+  {
+    what: "a configuration of hosts that is no YAML",
+    flags: ["metal3"],
+    objects: [],
+    edit: {
+      ...{ kind: "ConfigMap", name: "nodeippool-infra", namespace: "metal3" },
+      body: { data: { "infra.yaml": "infra: [" } },
+    },
+    stops: /^host /,
+    about: key("ConfigMap", "nodeippool-infra", "metal3"),
+    word: /Invalid: infra\.yaml line 1/s,
+  },
+  {
+    what: "a record whose lines are no lines",
+    flags: ["clusterApi"],
+    isOnlySimulated: true,
+    objects: [],
+    damage: { part: "ippool.default.10.0.2.0-24", change: (text) => text.replace('"address":"', '"address":"x') },
+    stops: /^IPAddressClaim /,
+    about: key("NodeIPPool", "machines"),
+    word: /UnsynchronizedIPPool: .*ConfigMap net\/ippool\.default\.10\.0\.2\.0-24/s,
   },
 ];
 
@@ -486,6 +517,7 @@ export const badObjects: readonly BadObject[] = [
   ...policies,
   ...nodes,
   ...hosts,
+  ...edits,
   ...claims,
   ...vms,
   ...networks,

@@ -48,10 +48,19 @@ export const resources = {
   IPPool: { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural: "ippools" },
 } as const satisfies Record<string, Resource>;
 
-/** Objects that somebody makes, and the VM among them that runs. */
+/** Objects that somebody makes, the VM among them that runs, and what somebody writes into an object that is there. */
 interface Thrown {
   readonly objects: readonly Bag[];
   readonly starts?: string | undefined;
+  readonly edit?: Edit | undefined;
+}
+
+/** A part of an object that is there. */
+export interface Edit {
+  readonly kind: keyof typeof resources;
+  readonly name: string;
+  readonly namespace: string;
+  readonly body: Bag;
 }
 
 /** All systems on one server. Each call of `ask` makes one more owner of each system that is switched on. */
@@ -183,12 +192,14 @@ export class EverySystem {
   }
 
   /** Makes these; what has a finalizer is being deleted from then on. `starts`: this VM among them runs. */
-  async throwIn({ objects, starts }: Thrown): Promise<void> {
+  async throwIn({ objects, starts, edit }: Thrown): Promise<void> {
     for (const object of objects) {
       await this.create(object);
       if (metadataOf(object).finalizers !== undefined) await this.remove(object);
     }
     if (starts !== undefined) await this.virt.start(starts);
+    if (edit !== undefined)
+      await this.kube.patch(resources[edit.kind], edit.name, edit.namespace, edit.body, { type: "merge" });
   }
 
   /** Deletes them, whatever keeps them. */

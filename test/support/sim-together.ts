@@ -4,6 +4,7 @@ import { objectKey } from "../../integrations/object-key.ts";
 import type { Objects } from "../../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { BadObject } from "./bad-objects.ts";
 import { EverySystem, type Flags } from "./every-system.ts";
 import { simWithMaps } from "./sim-maps.ts";
 import { SimTender } from "./sim-tender.ts";
@@ -19,6 +20,9 @@ export class SimTogether {
   /** When each owner had what it asked for, in milliseconds after it asked. */
   readonly took = new Map<string, number>();
   private readonly waiting = new Map<string, { readonly since: number; readonly has: () => Promise<boolean> }>();
+  private readonly edit;
+  /** The texts of the record that somebody damaged, as they were. */
+  private readonly whole = new Map<BadObject, string>();
   now = 0;
 
   /** `wrapped` is what becomes of each integration. */
@@ -26,15 +30,12 @@ export class SimTogether {
     this.flags = flags;
     const { sim, edit } = simWithMaps(integrationsInCluster(flags).map(wrapped));
     this.sim = sim;
-    this.editRecord = edit;
+    this.edit = edit;
     sim.server.webhook = (object) => this.admitted(object) as never;
     this.tenders = tendingInCluster(flags).map((one) => new SimTender(one, sim.server));
     this.kube = sim.server.client(async (_, run) => run());
     this.systems = new EverySystem(this.kube);
   }
-
-  /** Changes the text of a ConfigMap of the record. */
-  readonly editRecord: ReturnType<typeof simWithMaps>["edit"];
 
   /** Each object has a time of creation, and pods of VMs wait for their addresses, as the admission policy sees to. */
   private admitted(object: Bag): Bag {
@@ -52,6 +53,23 @@ export class SimTogether {
       this.waiting.set(who, { since: this.now, has });
     const node = `n${this.waiting.size + this.took.size}`;
     this.waiting.set(`node ${node}`, { since: this.now, has: await this.systems.join(node) });
+  }
+
+  /** Somebody makes a bad object, or damages what is there. */
+  async throwIn(bad: BadObject): Promise<void> {
+    await this.systems.throwIn(bad);
+    if (bad.damage !== undefined) this.edit(bad.damage.part, (text) => this.damaged(bad, text));
+  }
+
+  private damaged(bad: BadObject, text: string): string {
+    this.whole.set(bad, text);
+    return bad.damage?.change(text) ?? text;
+  }
+
+  /** It is as if it had not been. */
+  async takeAway(bad: BadObject): Promise<void> {
+    await this.systems.takeAway(bad);
+    if (bad.damage !== undefined) this.edit(bad.damage.part, () => this.whole.get(bad));
   }
 
   /** Who waits. */

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { partition } from "../../../core/partition.ts";
 import { badIn, type History, historyOf, play, slower } from "../../support/bad-history.ts";
 import type { BadObject } from "../../support/bad-objects.ts";
 import { everyFlag } from "../../support/every-system.ts";
@@ -10,7 +11,7 @@ const count = Number(process.env.COUNT ?? tries(3, 1000));
 /** What is wrong beside bad objects: who waits, or waits longer, and what is not told. */
 async function wrongIn(history: History): Promise<readonly string[]> {
   const [without, beside] = [await play({ ...history, bad: [] }), await play(history)];
-  return [...without.wrong, ...beside.wrong, ...slower(beside, without)];
+  return [...without.wrong, ...beside.wrong, ...slower(history, beside, without)];
 }
 
 function beside(bad: readonly BadObject[]): History {
@@ -19,9 +20,13 @@ function beside(bad: readonly BadObject[]): History {
 
 describe("bad objects: all others are served as if they were not there, and each says why it waits", () => {
   const all = badIn(everyFlag);
+  const [needed, single] = partition(all, ({ stops }) => stops !== undefined);
 
-  it("of every kind at once", async () => {
-    expect(await wrongIn(beside(all))).toEqual([]);
+  it.each([
+    ["of every kind at once", single],
+    ["that others need", needed],
+  ])("%s", async (_, some) => {
+    expect(await wrongIn(beside(some))).toEqual([]);
   });
 
   it.each(tries([], all).map((one) => [one.what, one] as const))("%s", async (_, one) => {

@@ -5,6 +5,7 @@ import type { Fares } from "../integrations/in-cluster.ts";
  *
  *  some object | on their way     | the next one
  *  ------------+------------------+--------------
+ *  any         | there is no limit| starts: the source is gone, and each object takes off what one owner has
  *  fails       | any              | waits; but the one that fails may be mended
  *  none fails  | fewer than limit | starts
  *  none fails  | limit or more    | waits
@@ -30,7 +31,7 @@ export class Rollout {
   start(key: string, limit: number): boolean {
     const others = this.counts.failing - (this.fares.get(key) === "failing" ? 1 : 0);
     const isOn = this.fares.get(key) === "progressing";
-    if (others > 0 || (!isOn && this.counts.progressing >= limit)) {
+    if ((others > 0 && Number.isFinite(limit)) || (!isOn && this.counts.progressing >= limit)) {
       this.waiting.add(key);
       return false;
     }
@@ -51,7 +52,8 @@ export class Rollout {
 
   /** The objects for which there is room now. */
   next(limit: number): string[] {
-    const room = this.counts.failing > 0 ? 0 : Math.max(0, limit - this.counts.progressing);
+    const isStopped = this.counts.failing > 0 && Number.isFinite(limit);
+    const room = isStopped ? 0 : Math.max(0, limit - this.counts.progressing);
     return room === 0 ? [] : [...this.waiting].slice(0, room);
   }
 }

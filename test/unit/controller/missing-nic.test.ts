@@ -109,3 +109,19 @@ it("where a policy never came to a node, nothing is made to take its address off
   expect(sim.requests.filter((one) => one === `create ${policies}`)).toEqual([]);
   expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
 });
+
+it("where nothing can be taken off one node, the clean-up of another one that somebody deletes is made again", async () => {
+  const sim = begin("eth1", "n1");
+  sim.node("n2");
+  sim.shows("n2", "10.0.0.2");
+  await sim.pass(5000);
+  sim.enact("a--n1", "n1", "Available");
+  await sim.pass(5000);
+  sim.remove(kind, "a");
+  await sim.pass(5000);
+  fails(sim, "a--n1", "n1", unknown);
+  await sim.pass(5000);
+  sim.remove(kind, "a--n2");
+  await sim.pass(5000);
+  expect(children(sim)).toEqual(["a--n1", "a--n2"]);
+});

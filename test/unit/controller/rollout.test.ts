@@ -19,6 +19,8 @@ describe("Rollout", () => {
       f      | 2     | 1     | yes
       f;f    | 3     | 1     | no
       f;p    | 3     | 3     | no
+      f      | Infinity | 2  | yes
+      f;p;f  | Infinity | 4  | yes
     `),
   )("$title", ({ cell }) => {
     const rollout = new Rollout();
@@ -38,6 +40,7 @@ describe("Rollout", () => {
     expect(rollout.next(2)).toEqual(["3", "4"]);
     rollout.set("1", "failing");
     expect(rollout.next(2)).toEqual([]);
+    expect(rollout.next(Number.POSITIVE_INFINITY)).toEqual(["3", "4"]);
     rollout.set("1", undefined);
     expect(rollout.next(2)).toEqual(["3", "4"]);
   });

@@ -27,6 +27,7 @@ beforeAll(async () => {
   return () => lab.stop();
 }, BUILD_TIMEOUT);
 
+const isLong = tries(false, true);
 const account = "system:serviceaccount:nodeippool:nodeippool-controller";
 const writes = () => writesOf(account, lab.folder).filter(({ object }) => !object.startsWith("events"));
 
@@ -46,34 +47,44 @@ test("a policy gives each node its addresses, with few writes, and none once the
   await sleep(2_000);
   const made = writes();
   expect(made.length).toBeLessThanOrEqual(30);
-  await sleep(tries(15_000, 60_000));
+  await sleep(tries(8_000, 60_000));
   expect(writes().slice(made.length)).toEqual([]);
 });
 
-test("a node that joins gets addresses, and no other node changes", async () => {
+test("a node that joins while a pool is full is told why, and served when the pool grows; no other node changes", async () => {
   const before = await onNodes();
+  await setRange({ exclude: ["10.10.10.4/30", "10.10.10.8/30"] });
+  await until(async () => (await usage()) === "3 of 3", "the pool is full");
   await lab.join("node04");
+  const events = 'jsonpath={.items[?(@.involvedObject.name=="node04")].message}';
+  const told = () => lab.cluster.kubectl(["get", "events", "-A", "-o", events]);
+  await until(async () => /traffic-1/.test(await told()), "an Event of the node names the pool");
+  expect(await said("static-ip", "Degraded")).toMatch(/node04.*traffic-1/);
+  expect(await onNodes()).toEqual([...before, " "]);
+  await setRange({ exclude: ["10.10.10.4", "10.10.10.7"], end: "10.10.10.12" });
   await isAvailable("static-ip", 4);
   expect(await onNodes()).toEqual([...before, "10.10.10.5/24 10.10.11.5/24"]);
-  expect(await usage()).toBe("4 of 8");
+  expect(await usage()).toBe("4 of 10");
 });
 
-test("an end that grows makes room, and no node changes", async () => {
+test("a node that is made anew under its name has its addresses again", async () => {
   const before = await onNodes();
-  const end = (address: string) => JSON.stringify({ spec: { range: { end: address } } });
-  await lab.cluster.kubectl(["patch", "nodeippool", "traffic-1", "--type=merge", "-p", end("10.10.10.12")]);
-  await until(async () => (await usage()) === "4 of 10", "two more addresses are free");
-  expect(await onNodes()).toEqual(before);
-});
-
-test("a node that leaves frees its addresses, and its policy goes", async () => {
   await lab.leave("node04");
-  await until(async () => (await usage()) === "3 of 10", "the addresses of node04 are free");
-  expect(await lab.cluster.kubectl(["get", "nncp", "-o", "name"])).not.toContain("node04");
-  await isAvailable("static-ip", 3);
+  await lab.join("node04");
+  await until(async () => `${await onNodes()}` === `${before}`, "node04 has its addresses");
+  await isAvailable("static-ip", 4);
 });
 
-test("an edit reaches a node whose handler was down, and no address changes", async () => {
+test("a policy that is deleted and made anew, as its captures cannot change, gives each node its addresses again", async () => {
+  const before = await onNodes();
+  await lab.cluster.kubectl(["delete", "nncp", "static-ip"]);
+  await lab.cluster.kubectl(["apply", "-f", join(root, "examples/static-ip/manifests/static-ip.yaml")]);
+  await isAvailable("static-ip", 4);
+  await until(async () => `${await onNodes()}` === `${before}`, "all nodes have their addresses");
+});
+
+test("an edit reaches a node whose handler was down, and no address changes; a node that left meanwhile frees its own", async () => {
+  await lab.leave("node04");
   const before = await onNodes();
   await lab.killHandler("node01");
   const edit = [{ op: "add", path: "/spec/desiredState/interfaces/0/mtu", value: 1400 }];
@@ -82,23 +93,75 @@ test("an edit reaches a node whose handler was down, and no address changes", as
   await until(async () => (await mtus()) === "1500\n1400\n1400\n", "the nodes with a handler have the edit");
   await lab.startHandler("node01");
   await until(async () => (await mtus()) === "1400\n1400\n1400\n", "all nodes have the edit");
+  await until(async () => (await usage()) === "3 of 10", "the addresses of node04 are free");
+  expect(await policies()).not.toContain("node04");
   await isAvailable("static-ip", 3);
   expect(await onNodes()).toEqual(before);
 });
 
-test("a policy that is deleted takes its addresses off the nodes, and they are free", async () => {
+test("a policy that is deleted takes its addresses off the nodes, and they are free, but not while a NIC is away", async () => {
+  await lab.pull("node02", "eth1");
+  await lab.pull("node03", "eth1");
   await lab.cluster.kubectl(["delete", "nncp", "static-ip"]);
-  await until(async () => (await usage()) === "0 of 10", "all addresses are free");
-  expect(await onNodes()).toEqual([" ", " ", " "]);
-  const left = async () => (await lab.cluster.kubectl(["get", "nncp,nnce", "-o", "name"])).trim();
-  await until(async () => (await left()) === "", "no policy is left");
+  await until(async () => (await usage()) === "0 of 8", "the addresses of node01 are free");
+  expect((await onNodes())[0]).toBe(" ");
+  await until(async () => !(await policies()).includes("node01"), "its policy is gone");
+  const failing = () => lab.cluster.kubectl(["get", "nnce", "-o", `jsonpath=${conditionIn("Failing")}`]);
+  const words = /NmstateError: InvalidArgument: Failed to find unknown type interface eth1/g;
+  await until(async () => (await failing()).match(words)?.length === 2, "two handlers have given up");
+  await sleep(3_000);
+  expect(await releasing()).toEqual(["10.10.10.2", "10.10.10.3"]);
+});
+
+test("a NIC that comes back has its address, and loses it once its policy is made again", async () => {
+  await lab.plug("node02", "eth1");
+  expect((await onNodes())[1]).toBe("10.10.10.2/24 10.10.11.2/24");
+  expect(await releasing()).toEqual(["10.10.10.2", "10.10.10.3"]);
+  await lab.cluster.kubectl(["delete", "nncp", "static-ip--node02"]);
+  await until(async () => (await onNodes())[1] === " ", "the addresses are off node02");
+  if (isLong) await until(async () => (await releasing()).join() === "10.10.10.3", "the address of node02 is free");
+});
+
+test("a reset frees the address of a NIC that does not come back, and what its policy gave another NIC is taken off", async () => {
+  await lab.cluster.kubectl(["annotate", "nodeippool", "traffic-1", "nmstate.io/reset-ippool="]);
+  await until(async () => !(await releasing()).includes("10.10.10.3"), "the address of node03 is free");
+  await until(async () => (await onNodes())[2] === " ", "the address of the other NIC is off node03");
+  if (isLong) {
+    await until(async () => (await usage()) === "0 of 10", "all addresses are free");
+    await until(async () => (await policies()) === "", "no policy is left");
+  }
 });
 
 async function isAvailable(policy: string, nodes: number): Promise<void> {
-  const condition = '{.status.conditions[?(@.type=="Available")].message}';
   const message = `${nodes}/${nodes} nodes successfully configured`;
-  const shown = () => lab.cluster.kubectl(["get", "nncp", policy, "-o", `jsonpath=${condition}`]);
-  await until(async () => (await shown()) === message, `${policy}: ${message}`, 30_000);
+  await until(async () => (await said(policy, "Available")) === message, `${policy}: ${message}`, 60_000);
+}
+
+async function policies(): Promise<string> {
+  return (await lab.cluster.kubectl(["get", "nncp,nnce", "-o", "name"])).trim();
+}
+
+/** The message of a condition of a policy. */
+function said(policy: string, type: string): Promise<string> {
+  const path = `jsonpath={.status.conditions[?(@.type=="${type}")].message}`;
+  return lab.cluster.kubectl(["get", "nncp", policy, "-o", path]);
+}
+
+async function setRange(range: object): Promise<void> {
+  const patch = JSON.stringify({ spec: { range } });
+  await lab.cluster.kubectl(["patch", "nodeippool", "traffic-1", "--type=merge", "-p", patch]);
+}
+
+/** What a condition of a list of objects says. */
+function conditionIn(type: string): string {
+  return `{.items[*].status.conditions[?(@.type=="${type}")].message}`;
+}
+
+/** The releasing addresses of traffic-1. */
+async function releasing(): Promise<string[]> {
+  const path = "jsonpath={.items[*].data.record}";
+  const record = await lab.cluster.kubectl(["get", "configmaps", "-n", "nodeippool", "-o", path]);
+  return [...record.matchAll(/"(10\.10\.10\.\d+)".*"releasing":true/g)].map(([, address = ""]) => address);
 }
 
 /** How many addresses of traffic-1 are used, and how many it has. */

@@ -1,5 +1,7 @@
+import { execFile } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { promisify } from "node:util";
 import { startDaemon } from "./cluster-daemon.ts";
 import { type Held, hold } from "./hold.ts";
 import { bridgeCommands, ip, type LabNode, runIn } from "./lab.ts";
@@ -22,6 +24,8 @@ export interface ManagedNodes {
   readonly switchPid: number;
   add(name: string): Promise<LabNode>;
   remove(node: LabNode): Promise<void>;
+  /** Brings a NIC back that was pulled, and NetworkManager its profile, as it does by itself when a machine starts. */
+  plug(node: LabNode, nic: string): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -57,6 +61,12 @@ export async function createManagedNodes(folder: string): Promise<ManagedNodes> 
     async remove({ name }) {
       await held.get(name)?.release();
       held.delete(name);
+    },
+    async plug(node, nic) {
+      await plug(node, [nic], center.pid);
+      const [file = "", ...args] = insideOf(node);
+      const up = ["/usr/bin/nmcli", "--wait", "10", "connection", "up", nic];
+      await promisify(execFile)(file, [...args, ...up], { timeout: 20_000 });
     },
     close,
   };
@@ -144,12 +154,16 @@ dns=${gateway};
 method=link-local`;
 }
 
-async function startNetworkManager(node: LabNode, switchPid: number): Promise<void> {
-  const plug = nics.flatMap((nic) => {
+async function plug(node: LabNode, names: readonly string[], switchPid: number): Promise<void> {
+  const lines = names.flatMap((nic) => {
     const port = `${nic}-${node.number}`;
     return [`link add ${port} type veth peer name ${nic} netns ${node.pid}`, `link set ${port} master ${nic} up`];
   });
-  await ip(switchPid, plug);
+  await ip(switchPid, lines);
+}
+
+async function startNetworkManager(node: LabNode, switchPid: number): Promise<void> {
+  await plug(node, nics, switchPid);
   await ip(node.pid, ["link set lo up"]);
   const log = "/run/share/network-manager.log";
   await startDaemon("/usr/sbin/NetworkManager", ["--no-daemon"], log, { within: insideOf(node) });

@@ -6,7 +6,7 @@ import { auditFlags } from "./cluster-audit.ts";
 import { type Daemon, removeAtEnd } from "./cluster-daemon.ts";
 import { installAll } from "./cluster-kinds.ts";
 import { addNodes } from "./cluster-nodes.ts";
-import type { LabNode } from "./lab.ts";
+import { ip, type LabNode } from "./lab.ts";
 import { createManagedNodes, gateway, type ManagedNodes } from "./managed-nodes.ts";
 import { startHandler, startSwitchDaemons } from "./nmstate-daemons.ts";
 import { handlerKubeconfig, handlerPod, installNmstateRights, installNmstateWebhook } from "./nmstate-installation.ts";
@@ -98,6 +98,24 @@ export class NmstateLab {
 
   async killHandler(name: string): Promise<void> {
     await this.handlers.get(name)?.stop();
+  }
+
+  /** Takes a NIC out of a node. Its report says so at once, and not within a minute. */
+  async pull(name: string, nic: string): Promise<void> {
+    await ip(this.node(name).pid, [`link delete ${nic}`]);
+    await this.refreshReport(name);
+  }
+
+  /** Plugs it in again; returns once it is up. */
+  async plug(name: string, nic: string): Promise<void> {
+    await this.machines.plug(this.node(name), nic);
+    await this.refreshReport(name);
+  }
+
+  /** As a handler does after it has changed something. */
+  private async refreshReport(name: string): Promise<void> {
+    const label = `nmstate.io/force-nns-refresh=${Date.now()}`;
+    await this.cluster.kubectl(["label", "--overwrite", "nodenetworkstate", name, label]);
   }
 
   private node(name: string): LabNode {

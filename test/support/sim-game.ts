@@ -16,10 +16,12 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
-/** A machine: what is really on its NICs, and what its handler is about to do. */
+/** A machine: what is on its NICs, and what its handler is about to do. */
 interface Machine {
   readonly name: string;
+  /** By NetworkManager's profiles: a NIC that is pulled has it again when it comes back. */
   readonly nics: Map<string, Set<string>>;
+  readonly pulled: Set<string>;
   /** What the handler has read and not yet applied. */
   readonly work: Bag[];
   /** Which version of each policy it has enacted. */
@@ -37,9 +39,11 @@ export class Game extends Play {
   private readonly poolSpecs = new Map<string, Bag>();
   private renamed = "a";
   private count = 0;
+  private readonly pullsNics: boolean;
 
-  constructor(seed: number, odds: Odds) {
+  constructor(seed: number, odds: Odds, pullsNics = false) {
     super(seed, odds, [nmstate]);
+    this.pullsNics = pullsNics;
     this.server.webhook = timestampWebhook(this.server);
   }
 
@@ -51,9 +55,13 @@ export class Game extends Play {
   /** What people and machines do. */
   protected change(): void {
     if (this.missingPools().length > 0 && this.pick(2) === 0) this.changePool();
-    if (this.record.releasing.length > 0 && this.pick(3) === 0) this.reset();
+    if (this.record.releasing.length > 0 && this.pick(this.pullsNics ? 30 : 3) === 0) this.reset();
     const nodes = this.all("Node");
     const node = nodes[this.pick(nodes.length)];
+    if (node && this.pullsNics && this.pick(3) === 0) {
+      this.togglePulled(node.metadata.name);
+      return;
+    }
     switch (this.pick(11)) {
       case 0:
       case 1:
@@ -98,6 +106,7 @@ export class Game extends Play {
     this.machines.set(name, {
       name,
       nics: new Map(),
+      pulled: new Set(),
       work: [],
       enacted: new Map(),
       lastOn: new Map(),
@@ -207,9 +216,32 @@ export class Game extends Play {
     if (!machine.isBroken) machine.enacted.clear();
   }
 
+  /** A NIC is pulled, or comes back. Not during a reset: that is a person's word that none comes back with an address. */
+  private togglePulled(name: string): void {
+    const machine = this.machines.get(name) as Machine;
+    const nic = ["eth1", "eth2"][this.pick(2)] as string;
+    const isReset = [...this.server.objects.values()].some(
+      ({ metadata }) => metadata.annotations?.[resetAnnotation] !== undefined,
+    );
+    if (machine.pulled.has(nic)) this.plug(machine, nic);
+    else if (!isReset) {
+      this.trace.push(`${nic} of ${name} is pulled`);
+      machine.pulled.add(nic);
+    }
+  }
+
+  private plug(machine: Machine, nic: string): void {
+    this.trace.push(`${nic} of ${machine.name} comes back`);
+    machine.pulled.delete(nic);
+    // Somebody deletes the policies that failed, so that they are tried again.
+    machine.enacted.clear();
+  }
+
   /** Somebody asks for a reset, and sees to it that all nodes have done what they know of, and have reported it. */
   private reset(): void {
     for (const machine of this.machines.values()) {
+      // The NICs that are pulled never come back with what they had.
+      for (const nic of machine.pulled) machine.nics.delete(nic);
       for (const policy of machine.work.splice(0)) this.enact(machine, policy);
       this.reportState(machine);
     }
@@ -272,11 +304,14 @@ export class Game extends Play {
     const { name, generation } = policy.metadata as { name: string; generation: number };
     this.trace.push(`${machine.name} enacts ${name} ${generation}`);
     machine.enacted.set(name, versionOf(policy));
-    if (machine.isBroken) {
-      this.enactment(machine, name, generation, "Failing");
+    const interfaces = asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces);
+    // As nmstate: a policy that names a NIC which is not there is refused as a whole.
+    const pulled = interfaces.map((nic) => `${asBag(nic)?.name}`).find((nic) => machine.pulled.has(nic));
+    if (machine.isBroken || pulled !== undefined) {
+      this.enactment(machine, name, generation, "Failing", pulled && `Failed to find unknown type interface ${pulled}`);
       return;
     }
-    for (const item of asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces)) {
+    for (const item of interfaces) {
       const nic = asBag(item) ?? {};
       const ipv4 = asBag(nic.ipv4);
       if (ipv4 === undefined) continue;
@@ -287,9 +322,16 @@ export class Game extends Play {
     this.enactment(machine, name, generation, "Available");
   }
 
-  private enactment(machine: Machine, policy: string, policyGeneration: number, type: "Available" | "Failing"): void {
+  private enactment(
+    machine: Machine,
+    policy: string,
+    policyGeneration: number,
+    type: "Available" | "Failing",
+    message = "",
+  ): void {
     const key = `${machine.name}.${policy}`;
-    const status = { policyGeneration, conditions: [{ type, status: "True", lastTransitionTime: timeOf(this) }] };
+    const condition = { type, status: "True", message, lastTransitionTime: timeOf(this) };
+    const status = { policyGeneration, conditions: [condition] };
     const resource = kinds.NodeNetworkConfigurationEnactment;
     if (this.server.objects.has(`${resource.plural}/${key}`))
       this.server.change(resource, key, (one) => ({ ...one, status }));
@@ -316,8 +358,9 @@ export class Game extends Play {
     return node === undefined ? [] : [{ kind: "Node", name, uid: node.metadata.uid }];
   }
 
-  private reportState({ name, nics }: Machine): void {
-    const interfaces = [...new Set(["eth1", "eth2", ...nics.keys()])].map((nic) => ({
+  private reportState({ name, nics, pulled }: Machine): void {
+    const shown = [...new Set(["eth1", "eth2", ...nics.keys()])].filter((nic) => !pulled.has(nic));
+    const interfaces = shown.map((nic) => ({
       name: nic,
       type: "ethernet",
       state: "up",
@@ -426,7 +469,10 @@ export class Game extends Play {
   /** Nothing changes from now on, and nothing fails; every node becomes Ready. Resolves when nothing is left to do. */
   async calm(): Promise<void> {
     for (const node of this.all("Node")) this.ready(node.metadata.name, true);
-    for (const { name, isBroken } of this.machines.values()) if (isBroken) this.toggleFailing(name);
+    for (const machine of this.machines.values()) {
+      if (machine.isBroken) this.toggleFailing(machine.name);
+      for (const nic of machine.pulled) this.plug(machine, nic);
+    }
     if (this.pick(3) > 0) for (const [name, spec] of this.missingPools()) this.recreatePool(name, spec);
     // Handlers report for ever.
     await this.rest(() => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length);

@@ -3,8 +3,8 @@ import { tries } from "../../support/long.ts";
 import { Game } from "../../support/sim-game.ts";
 
 /** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
-async function play(seed: number): Promise<Game> {
-  const game = new Game(seed, { fault: 3, kill: 0.3, change: 3 });
+async function play(seed: number, pullsNics = false): Promise<Game> {
+  const game = new Game(seed, { fault: 3, kill: 0.3, change: 3 }, pullsNics);
   game.addPool("p", "10.0.0.0/24", "10.0.0.8");
   game.addPool("q", "10.0.1.0/24", "10.0.1.20", seed % 2 === 0 ? { reclaimPolicy: "Retain" } : {});
   game.togglePolicy("a", "eth1", "p");
@@ -41,5 +41,13 @@ describe("controllers that are killed, fail and see late what happens", () => {
     // Or nothing would have been tried.
     expect(total.faults).toBeGreaterThan(count * 10);
     expect(total.kills).toBeGreaterThan(count);
+  });
+
+  it("nor where NICs are pulled, and come back with what they had", { timeout: 60_000 + count * 5000 }, async () => {
+    // 7: two nodes get one address where a report that does not name a NIC counts as evidence.
+    for (const seed of [7, ...Array.from({ length: count }, (_, i) => first + i)])
+      await play(seed, true).catch((error) => {
+        throw new Error(`seed ${seed}: ${error.message}`);
+      });
   });
 });

@@ -15,7 +15,6 @@ const slow = ["test/{e2e,git,crash,cluster,pulumi}/**/*.test.ts"];
 
 export default defineConfig({
   test: {
-    // Half of the tests wait for commands they started.
     maxWorkers: availableParallelism(),
     globalSetup: "test/support/temporary-folder.ts",
     sequence: { sequencer: SlowestFirst },
@@ -31,7 +30,17 @@ export default defineConfig({
           isolate: false,
         },
       },
-      { test: { name: "e2e", include: slow, testTimeout: 300_000, hookTimeout: 900_000 } },
+      {
+        test: {
+          name: "e2e",
+          include: slow,
+          testTimeout: 300_000,
+          hookTimeout: 900_000,
+          // Two files at once use one core: they wait for servers, and for addresses that are held for seconds.
+          maxWorkers: Math.ceil(1.5 * availableParallelism()),
+          sequence: { groupOrder: 1 },
+        },
+      },
     ],
   },
 });

@@ -12,12 +12,13 @@ const claims: Resource = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipam
 const pools: Resource = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
 
 describe("IPAMClaims need each of the rights of deploy/ipam-claims", () => {
-  const cluster = clusterOfFile(async (started) => {
-    // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
-    await started.killApiServer();
-    await started.startApiServer(["--feature-gates=WatchList=false"]);
-    await prepareController(started, [installIpamClaims], "ipam-claims");
-  });
+  // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
+  const cluster = clusterOfFile(
+    async (started) => {
+      await prepareController(started, [installIpamClaims], "ipam-claims");
+    },
+    { flags: ["--feature-gates=WatchList=false"] },
+  );
   let kube: Objects;
   beforeAll(() => {
     kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));

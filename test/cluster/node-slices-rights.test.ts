@@ -16,12 +16,13 @@ const pools: Resource = { apiVersion: "whereabouts.cni.cncf.io/v1alpha1", plural
 const namespace = "kube-system";
 
 describe("node slices need each of the rights of deploy/node-slices", () => {
-  const cluster = clusterOfFile(async (started) => {
-    // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
-    await started.killApiServer();
-    await started.startApiServer(["--feature-gates=WatchList=false"]);
-    await prepareController(started, [installWhereabouts], "node-slices");
-  });
+  // A streamed list asks for the right to watch alone; servers up to 1.31, and 1.33, have none.
+  const cluster = clusterOfFile(
+    async (started) => {
+      await prepareController(started, [installWhereabouts], "node-slices");
+    },
+    { flags: ["--feature-gates=WatchList=false"] },
+  );
   let kube: Objects;
   beforeAll(() => {
     kube = objectsOf(findAccess({ kubeconfig: cluster().kubeconfig }));

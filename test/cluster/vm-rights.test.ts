@@ -17,15 +17,15 @@ const instances = { apiVersion: "kubevirt.io/v1", plural: "virtualmachineinstanc
 const pods = { apiVersion: "v1", plural: "pods" };
 
 describe("the roles for VMs need each of their rights", () => {
-  const cluster = clusterOfFile(async (started) => {
-    // A streamed list asks for the right to watch alone. The other flag is what OpenShift has: who may set finalizers of an owner may block its deletion.
-    await started.killApiServer();
-    const admission = "--enable-admission-plugins=OwnerReferencesPermissionEnforcement";
-    await started.startApiServer(["--feature-gates=WatchList=false", admission]);
-    await prepareController(started, [installIpamClaims, installKubevirt], "vm-claims");
-    for (const file of ["rbac.yaml", "admission.yaml"])
-      await started.kubectl(["apply", "-f", join(root, "deploy/vm-addresses", file)]);
-  });
+  // A streamed list asks for the right to watch alone. The other flag is what OpenShift has: who may set finalizers of an owner may block its deletion.
+  const cluster = clusterOfFile(
+    async (started) => {
+      await prepareController(started, [installIpamClaims, installKubevirt], "vm-claims");
+      for (const file of ["rbac.yaml", "admission.yaml"])
+        await started.kubectl(["apply", "-f", join(root, "deploy/vm-addresses", file)]);
+    },
+    { flags: ["--feature-gates=WatchList=false", "--enable-admission-plugins=OwnerReferencesPermissionEnforcement"] },
+  );
   let kube: Objects;
   let virt: VirtController;
   beforeAll(async () => {

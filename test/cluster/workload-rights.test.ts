@@ -12,15 +12,16 @@ import { definition, macvlanNetwork } from "../support/vm-objects.ts";
 import { gate, ipsOf, networksKey, singlePod, workload } from "../support/workload-objects.ts";
 
 describe("the role for workloads needs each of its rights", () => {
-  const cluster = clusterOfFile(async (started) => {
-    // A streamed list asks for the right to watch alone.
-    await started.killApiServer();
-    await started.startApiServer(["--feature-gates=WatchList=false"]);
-    await prepareController(started, [installIpamClaims], "workload-addresses");
-    await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
-    const objects = [pool("lan", "10.0.0.0/24"), macvlanNetwork("red", "lan"), definition("plain", "default", {})];
-    for (const one of objects) await started.kubectl(["create", "-f", "-"], JSON.stringify(one));
-  });
+  // A streamed list asks for the right to watch alone.
+  const cluster = clusterOfFile(
+    async (started) => {
+      await prepareController(started, [installIpamClaims], "workload-addresses");
+      await started.kubectl(["apply", "-f", join(root, "deploy/workload-addresses/admission.yaml")]);
+      const objects = [pool("lan", "10.0.0.0/24"), macvlanNetwork("red", "lan"), definition("plain", "default", {})];
+      for (const one of objects) await started.kubectl(["create", "-f", "-"], JSON.stringify(one));
+    },
+    { flags: ["--feature-gates=WatchList=false"] },
+  );
   const kubectl = (args: string, input?: string) => cluster().kubectl(args.split(" "), input);
   const create = (object: Bag) => kubectl("create -f -", JSON.stringify(object));
   afterEach(() => kubectl("delete statefulsets,deployments,pods,configmaps --all -n default --force"));

@@ -108,9 +108,7 @@ export async function installAllOfKubevirt(cluster: Cluster): Promise<void> {
 
 /** Our kind and theirs, with what they admit. */
 export async function installAll(cluster: Cluster): Promise<void> {
-  await installNodeIPPool(cluster);
-  await installNmstate(cluster);
-  await installNmstateAdmission(cluster);
+  await Promise.all([installNodeIPPool, installNmstate, installNmstateAdmission].map((install) => install(cluster)));
 }
 
 /** Returns once the server answers for each of the kinds. */

@@ -22,10 +22,11 @@ type Kinds = (cluster: Cluster) => Promise<void>;
 
 /** What the controller finds in a cluster: our kind and these, its namespace, and the rights of deploy/ and of one folder in it. */
 export async function prepareController(cluster: Cluster, kinds: readonly Kinds[], folder: string): Promise<void> {
-  for (const install of [installNodeIPPool, ...kinds]) await install(cluster);
+  const installed = Promise.all([installNodeIPPool, ...kinds].map((install) => install(cluster)));
   await cluster.kubectl(["create", "namespace", "nodeippool"]);
-  for (const path of ["rbac.yaml", `${folder}/rbac.yaml`])
-    await cluster.kubectl(["apply", "-f", join(root, "deploy", path)]);
+  const paths = ["rbac.yaml", `${folder}/rbac.yaml`].map((path) => join(root, "deploy", path));
+  await cluster.kubectl(["apply", ...paths.flatMap((path) => ["-f", path])]);
+  await installed;
 }
 
 /** The controller's own account, which has these rights and no others. */

@@ -17,12 +17,15 @@ const claims = { apiVersion, plural: "ipaddressclaims" };
 const addresses = { apiVersion, plural: "ipaddresses" };
 const written = ["configmaps", "events", "nodeippools", claims.plural, addresses.plural];
 
+/** Beside the in-cluster provider. */
+const sizes = { count: 1_000, held: 10_000 };
+
 /** IPAddressClaims of Cluster API, all at once, on a real API server whose etcd waits for the disk. */
 export async function run(short: boolean): Promise<Result[]> {
   const count = short ? 200 : 1_000;
   const cluster = await startCluster({ fsync: true });
   try {
-    return [...(await onCluster(cluster, count, short ? 1 : 3)), ...(short ? [] : await beside(cluster))];
+    return [...(await onCluster(cluster, count, short ? 1 : 3)), ...(short ? [] : await beside(cluster, sizes))];
   } finally {
     await cluster.stop();
   }

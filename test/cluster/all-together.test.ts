@@ -3,7 +3,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isGated } from "../../integrations/gated-pod.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
-import { type BadObject, badObjects, fullPool } from "../support/bad-objects.ts";
+import { type BadObject, fullPool } from "../support/bad-object.ts";
+import { badObjects } from "../support/bad-objects.ts";
 import {
   installAll,
   installClusterApi,

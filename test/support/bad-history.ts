@@ -1,5 +1,6 @@
 import { asBag } from "../../schema/objects.ts";
-import { type BadObject, badObjects, fullPool } from "./bad-objects.ts";
+import { type BadObject, fullPool } from "./bad-object.ts";
+import { badObjects } from "./bad-objects.ts";
 import { everyFlag, type Flag, type Flags } from "./every-system.ts";
 import { failing } from "./failing-integration.ts";
 import { mutated } from "./mutated.ts";

@@ -59,8 +59,10 @@ interface Thrown {
 export interface Edit {
   readonly kind: keyof typeof resources;
   readonly name: string;
-  readonly namespace: string;
+  readonly namespace?: string;
   readonly body: Bag;
+  /** As it was, if nothing else puts it back. */
+  readonly back?: Bag;
 }
 
 /** All systems on one server. Each call of `ask` makes one more owner of each system that is switched on. */
@@ -198,18 +200,22 @@ export class EverySystem {
       if (metadataOf(object).finalizers !== undefined) await this.remove(object);
     }
     if (starts !== undefined) await this.virt.start(starts);
-    if (edit !== undefined)
-      await this.kube.patch(resources[edit.kind], edit.name, edit.namespace, edit.body, { type: "merge" });
+    if (edit !== undefined) await this.write(edit, edit.body);
   }
 
-  /** Deletes them, whatever keeps them. */
-  async takeAway({ objects }: Thrown): Promise<void> {
+  /** Deletes them, whatever keeps them, and puts back what was there. */
+  async takeAway({ objects, edit }: Thrown): Promise<void> {
+    if (edit?.back !== undefined) await this.write(edit, edit.back);
     for (const object of objects.toReversed()) {
       const { name, namespace, finalizers } = metadataOf(object);
       const body = { metadata: { finalizers: [] } };
       if (finalizers !== undefined) await this.kube.patch(resourceOf(object), name, namespace, body, { type: "merge" });
       await this.remove(object);
     }
+  }
+
+  private async write({ kind, name, namespace }: Edit, body: Bag): Promise<void> {
+    await this.kube.patch(resources[kind], name, namespace, body, { type: "merge" });
   }
 
   private remove(object: Bag): Promise<void> {

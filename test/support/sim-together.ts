@@ -4,7 +4,7 @@ import { objectKey } from "../../integrations/object-key.ts";
 import type { Objects } from "../../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import type { BadObject } from "./bad-objects.ts";
+import type { BadObject } from "./bad-object.ts";
 import { EverySystem, type Flags } from "./every-system.ts";
 import { simWithMaps } from "./sim-maps.ts";
 import { SimTender } from "./sim-tender.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { partition } from "../../../core/partition.ts";
 import { badIn, type History, historyOf, play, slower } from "../../support/bad-history.ts";
-import type { BadObject } from "../../support/bad-objects.ts";
+import type { BadObject } from "../../support/bad-object.ts";
 import { everyFlag } from "../../support/every-system.ts";
 import { tries } from "../../support/long.ts";
 

@@ -127,11 +127,10 @@ export class Allocator implements Finder {
 
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
   async sources(): Promise<string[]> {
-    const { pools } = await this.scene();
-    return [
-      ...readObjects(this.world, this.ground.integrations),
-      ...[...pools.values()].map(({ object }) => object),
-    ].map(objectKey);
+    const { defined } = await this.scene();
+    return [...readObjects(this.world, this.ground.integrations), ...defined.map(({ object }) => object)].map(
+      objectKey,
+    );
   }
 
   /**

@@ -19,6 +19,8 @@ export interface ClusterPool {
   readonly problem?: PoolProblem;
   /** Why the record has no room for another address of it; what it has given stays. */
   readonly noRoom?: string;
+  /** Whether another pool has its name and is used: whatever names it means that one, and so do the lines on record. */
+  readonly isShadowed?: boolean;
   /** Why another pool is not used because of this one, which is. */
   readonly overlappedBy?: string;
 }

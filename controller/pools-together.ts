@@ -1,7 +1,12 @@
 import { byCodeUnit, describeSubnet, overlaps, type PoolRecord, sameSubnet } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { overlap } from "../state/overlap.ts";
-import type { ClusterPool } from "./cluster-pool.ts";
+import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
+
+/** A pool with addresses on record, and the length of its blocks where several pools have its name: it may tell which one has them. */
+export interface RecordedPool extends PoolRecord {
+  readonly blockLength?: number | undefined;
+}
 
 /**
  * Decides which pools can be used together. The rules are those of the record, so that no commit is refused for the sake of one pool:
@@ -10,7 +15,8 @@ import type { ClusterPool } from "./cluster-pool.ts";
  *
  *  the pool                                           | is used
  *  ---------------------------------------------------+----------------------------------
- *  has the name of another pool                       | no, and the other one neither
+ *  disagrees with others that define the same network | no, and the others neither
+ *  has the name of a pool that comes before it        | no; the other one is, and an Event says so on it, too
  *  clashes with a pool that comes before it           | no; the other one is, and an Event says so on it, too
  *  clashes with addresses on record of no such pool   | no
  *  any other                                          | yes
@@ -18,39 +24,56 @@ import type { ClusterPool } from "./cluster-pool.ts";
  * Pools of authority Plan come first, because the controller cannot hold back what a plan allocates; then pools with addresses on
  * record; then the oldest. So a new pool never stops one that is in use.
  */
-export function poolsTogether(pools: readonly ClusterPool[], recorded: readonly PoolRecord[]): ClusterPool[] {
+export function poolsTogether(pools: readonly ClusterPool[], recorded: readonly RecordedPool[]): ClusterPool[] {
   const inRecord = (one: ClusterPool) => recorded.some((line) => isSame(line, one));
   const first: ClusterPool[] = [];
   const problems = new Map<ClusterPool, string>();
+  const shadowed = new Set<ClusterPool>();
   const noted = new Map<ClusterPool, string>();
   for (const one of inOrder(pools, inRecord)) {
-    const twin = pools.find((other) => other !== one && other.name === one.name);
-    const earlier = first.find((other) => whyNotBoth(other, one, inRecord) !== undefined);
-    const beside = earlier && whyNotBoth(earlier, one, inRecord);
-    const found = twin
-      ? sameName(one, twin)
-      : earlier
-        ? `${isOverlapping(earlier)} ${beside}`
-        : besideRecord(one, recorded);
+    const apart = disagreement(one, pools);
+    const twin = first.find(({ name }) => name === one.name);
+    const earlier = twin ?? first.find((other) => whyNotBoth(other, one, inRecord) !== undefined);
+    const found = apart ?? (earlier ? whyNotBeside(earlier, one, inRecord) : besideRecord(one, recorded));
+    if (twin !== undefined) shadowed.add(one);
     if (found !== undefined) problems.set(one, found);
     else if (one.problem?.reason !== "InvalidSpec") first.push(one);
-    if (earlier !== undefined && twin === undefined && one.problem === undefined)
-      noted.set(earlier, `${isOverlapping(one)} That one gives no addresses until it is changed.`);
+    if (earlier !== undefined && one.problem === undefined)
+      noted.set(
+        earlier,
+        `${twin ? hasName(one) : isOverlapping(one)} That one gives no addresses until it is changed.`,
+      );
   }
   return pools.map((one) => {
     const message = problems.get(one);
-    if (one.problem !== undefined || message === undefined) return withNote(one, noted.get(one));
-    const { pool: _, ...rest } = one;
-    return { ...rest, problem: { reason: "OverlappingIPPool", message } };
+    const { pool: _, ...rest } = { ...one, ...(shadowed.has(one) && { isShadowed: true }) };
+    if (one.problem !== undefined) return rest;
+    return message === undefined ? withNote(one, noted.get(one)) : { ...rest, problem: overlapping(message) };
   });
+}
+
+function overlapping(message: string): PoolProblem {
+  return { reason: "OverlappingIPPool", message };
+}
+
+/** Why neither of two pools of one name is used; undefined if they are of different systems. */
+function disagreement(one: ClusterPool, pools: readonly ClusterPool[]): string | undefined {
+  const others = pools.filter((other) => other !== one && other.name === one.name);
+  return others.map(({ object }) => one.differsFrom?.(object)).find((why) => why !== undefined);
+}
+
+function whyNotBeside(first: ClusterPool, second: ClusterPool, inRecord: (one: ClusterPool) => boolean): string {
+  if (first.name === second.name) return `${hasName(first)} Rename this one, or remove one of them.`;
+  return `${isOverlapping(first)} ${whyNotBoth(first, second, inRecord)}`;
 }
 
 function withNote(one: ClusterPool, overlappedBy: string | undefined): ClusterPool {
   return overlappedBy === undefined ? one : { ...one, overlappedBy };
 }
 
-function isSame(line: PoolRecord, { name, whole }: ClusterPool): boolean {
-  return line.name === name && whole !== undefined && sameSubnet(line, whole);
+function isSame(line: RecordedPool, { name, whole }: ClusterPool): boolean {
+  if (line.name !== name || whole === undefined || !sameSubnet(line, whole)) return false;
+  return line.blockLength === undefined || line.blockLength === whole.blockLength;
 }
 
 function inOrder(pools: readonly ClusterPool[], inRecord: (one: ClusterPool) => boolean): ClusterPool[] {
@@ -91,6 +114,6 @@ function isOverlapping({ title }: ClusterPool): string {
   return `The ${title} is overlapping with this one.`;
 }
 
-function sameName(one: ClusterPool, twin: ClusterPool): string {
-  return one.differsFrom?.(twin.object) ?? `The ${twin.title} has the name of this one.`;
+function hasName({ title }: ClusterPool): string {
+  return `The ${title} has the name of this one.`;
 }

@@ -1,11 +1,11 @@
-import { type Issue, joinedPool, type Parsed, type Pool, type PoolRecord } from "../core/index.ts";
+import { type Issue, joinedPool, type Parsed, type Pool } from "../core/index.ts";
 import type { DefinedPool, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../schema/objects.ts";
 import { whyNot } from "./broken.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
-import { poolsTogether } from "./pools-together.ts";
+import { poolsTogether, type RecordedPool } from "./pools-together.ts";
 import type { Seen } from "./seen.ts";
 
 /**
@@ -23,9 +23,8 @@ import type { Seen } from "./seen.ts";
 export function clusterPools(
   nodeIPPools: readonly Seen[],
   others: readonly ClusterPool[] = [],
-  recorded: readonly PoolRecord[] = [],
+  recorded: readonly RecordedPool[] = [],
 ): ClusterPool[] {
-  // The last ones: a NodeIPPool of the name of another pool stands for both.
   return poolsTogether([...others.reduce(joined, []), ...nodeIPPools.map(readPool)], recorded);
 }
 

@@ -5,7 +5,6 @@ import {
   clusterSet,
   type Issue,
   type Pool,
-  type PoolRecord,
   type Snapshot,
   sameSubnet,
   type UnreadableSubnet,
@@ -14,6 +13,7 @@ import { overlap } from "../state/overlap.ts";
 import { whyNot } from "./broken.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
+import type { RecordedPool } from "./pools-together.ts";
 
 /**
  * Says of each pool whether it can be allocated from, by the record.
@@ -54,9 +54,14 @@ export function withoutRoom(claims: readonly Claim[], pools: ReadonlyMap<string,
   });
 }
 
-/** Returns the pools that have lines, or may have some that cannot be read. */
-export function recordedIn({ pools, unreadable = [] }: Snapshot): PoolRecord[] {
-  return [...pools, ...unreadable.flatMap((subnet) => subnet.pools)];
+/** Returns the pools that have lines, or may have some that cannot be read. Of `doubled` names, several pools are defined. */
+export function recordedIn(snapshot: Snapshot, doubled: ReadonlySet<string>): RecordedPool[] {
+  const { pools, allocations, releasing, unreadable = [] } = snapshot;
+  const lineOf = (name: string) => [...allocations, ...releasing].find(({ pool }) => pool === name);
+  const known = pools.map((pool) =>
+    doubled.has(pool.name) ? { ...pool, blockLength: lineOf(pool.name)?.length } : pool,
+  );
+  return [...known, ...unreadable.flatMap((subnet) => subnet.pools)];
 }
 
 /** Whether a pool may have lines in a part of the record that cannot be read now: those that are known are as they were read last. */

@@ -78,7 +78,7 @@ export class Reporter {
 
   private async reportPool(object: Seen, scene: Scene): Promise<void> {
     const { name, generation } = object.metadata;
-    const one = scene.pools.get(name);
+    const one = scene.defined.find((other) => isDefinedBy(other, objectKey(object)));
     if (one === undefined) return;
     const facts = await this.factsOfPool(one, scene);
     const { pool, live, releasing } = facts;
@@ -128,14 +128,14 @@ export class Reporter {
   }
 
   private async factsOfPool(
-    { name, pool, whole, problem, noRoom, object }: ClusterPool,
+    { name, pool, whole, problem, noRoom, object, isShadowed }: ClusterPool,
     scene: Scene,
   ): Promise<PoolFacts> {
     const snapshot = await this.allocator.record.get();
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     return {
       // What was counted stays: another controller may have read what this one has not.
-      pool: isUnreadable(name, scene.record) ? undefined : (pool ?? whole),
+      pool: isUnreadable(name, scene.record) || isShadowed ? undefined : (pool ?? whole),
       problem,
       noRoom,
       live: snapshot.allocations.filter(isOf),
@@ -154,7 +154,7 @@ export class Reporter {
 
   /** The pools that an object defines, and how they stand. */
   private async poolsOf(object: Seen, scene: Scene): Promise<Known["pools"]> {
-    const defined = [...scene.pools.values()].filter((one) => isDefinedBy(one, objectKey(object)));
+    const defined = scene.defined.filter((one) => isDefinedBy(one, objectKey(object)));
     const found: Known["pools"][number][] = [];
     for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
     // Why the object is rejected is told already, and is what is wrong with its pools.

@@ -36,6 +36,8 @@ export interface Scene {
   /** The record that it was read with: it says what pools, and what asks, cannot be. */
   readonly record: Snapshot;
   readonly pools: ReadonlyMap<string, ClusterPool>;
+  /** All that are defined, also those of whose name another one is used. */
+  readonly defined: readonly ClusterPool[];
   /** The pools that may be planned. */
   readonly sound: readonly Pool[];
   /** Claims for whose addresses other hosts answer, as the pools say. */
@@ -57,11 +59,7 @@ export function readScene(
   snapshot: Snapshot,
   whyBroken: (object: Seen) => string | undefined = () => undefined,
 ): Scene {
-  const defined = integrations
-    .filter(definesPools)
-    .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
-  const all = recordable(clusterPools(world.all(poolKind), defined, recordedIn(snapshot)), snapshot);
-  const pools = new Map(all.map((pool) => [pool.name, pool]));
+  const { all, pools } = readPools(world, integrations, snapshot);
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();
   const alone = (object: Seen): Alone => {
@@ -88,7 +86,23 @@ export function readScene(
   const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
-  return { record: snapshot, pools, sound, conflicting, shared: asking.map(placeless), owners, rejected, whyRejected };
+  const shared = asking.map(placeless);
+  return { record: snapshot, pools, defined: all, sound, conflicting, shared, owners, rejected, whyRejected };
+}
+
+/** All pools that are defined, and the one that each name stands for. */
+function readPools(world: World, integrations: readonly Integration[], snapshot: Snapshot) {
+  const defined = integrations
+    .filter(definesPools)
+    .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
+  const own = world.all(poolKind);
+  const names = new Set(own.map(({ metadata }) => metadata.name));
+  const doubled = new Set(defined.map(({ name }) => name).filter((name) => names.has(name)));
+  const all = recordable(clusterPools(own, defined, recordedIn(snapshot, doubled)), snapshot);
+  const used = all.filter(({ isShadowed }) => isShadowed !== true);
+  // One that can be used stands for a name, whatever else has it.
+  const ofNames = [...used.filter(({ pool }) => pool === undefined), ...used.filter(({ pool }) => pool !== undefined)];
+  return { all, pools: new Map(ofNames.map((one) => [one.name, one])) };
 }
 
 /** Those of some lines that have an address which its pool says to be of others, too. */

@@ -1,4 +1,5 @@
 import { formatIssue, IpamError, type PoolRecord, type Snapshot, type UnreadableSubnet } from "../../core/index.ts";
+import { poolLine } from "../codec.ts";
 import { checkPlace, join, partName } from "./subnet-records.ts";
 
 /** Why a part cannot be read, and which pools may have lines there beside those that were read last. */
@@ -67,19 +68,20 @@ export class Parts {
     if (this.faults.size === 0) return join(this.parts);
     const read = new Set(this.pools().map(({ name }) => name));
     const isElsewhere = ({ name }: PoolRecord) => read.has(name);
-    const all = new Map(this.parts);
+    const known = new Map(this.parts);
     const unreadable: UnreadableSubnet[] = [];
     for (const [name, { why, pools }] of this.faults) {
       const last = this.lastRead?.get(name);
       if (last?.pools.some(isElsewhere)) this.lastRead?.delete(name);
-      else if (last !== undefined) all.set(name, last);
+      else if (last !== undefined) known.set(name, last);
       const ofPart = listed.filter((pool) => partName(pool) === name && !isElsewhere(pool));
+      const all = [...(last?.pools ?? []), ...ofPart, ...pools];
       unreadable.push({
-        pools: [...(last?.pools ?? []), ...ofPart, ...pools],
+        pools: [...new Map(all.map((pool) => [poolLine(pool), pool])).values()],
         why: why.issues.map(formatIssue).join("\n"),
       });
     }
-    return { ...join(all), unreadable };
+    return { ...join(known), unreadable };
   }
 
   /** They are what was read last. */

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { plan } from "../../core/plan/plan.ts";
 import type { StateBackend } from "../../state/backend.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { kubeconfigOf, RecordNamespace } from "../support/cluster-record.ts";
 import { claimOf, poolOf } from "../support/core-text.ts";
@@ -146,6 +147,29 @@ describe("a record that was changed by hand", () => {
     await namespace.kubectl(`patch configmap ${part} --type=merge -p {"immutable":true}`);
     const refused = { code: "invalid", message: expect.stringMatching(/immutable/) };
     await expect(allocate(namespace.open(), ["n1", "n2", "n3"])).rejects.toMatchObject(refused);
+  });
+});
+
+describe("a writer that goes on", () => {
+  it("writes all other subnets while a part is immutable, and that one once it is made anew", async () => {
+    const namespace = await recorded();
+    const goingOn = kubernetes(namespace.objects(), namespace.name, { goesOn: true });
+    const object = await namespace.kubectl(`get configmap ${part} -o json`);
+    await namespace.kubectl(`patch configmap ${part} --type=merge -p {"immutable":true}`);
+    await expect(allocate(goingOn, ["n1", "n2", "n3"])).rejects.toThrow(/immutable/);
+    const { unreadable = [] } = await goingOn.read();
+    expect(unreadable.map(({ pools: of, why }) => [of.map(({ name }) => name), why])).toEqual([
+      [["p"], expect.stringMatching(/immutable/)],
+    ]);
+    const beside = (pool: string) =>
+      goingOn.read().then((snapshot) => {
+        const claims = [claimOf(`Node/n4/a pool=${pool}`)];
+        return goingOn.commit(plan({ pools, claims, set: "other", snapshot }));
+      });
+    expect((await beside("q")).allocations).toHaveLength(5);
+    await namespace.kubectl(`delete configmap ${part}`);
+    await namespace.kubectl("create -f -", object.replace(/"(uid|resourceVersion)": "[^"]*",?/g, ""));
+    expect((await allocate(goingOn, ["n1", "n2", "n3"])).allocations).toHaveLength(7);
   });
 });
 

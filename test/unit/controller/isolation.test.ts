@@ -84,6 +84,29 @@ describe("a pool that cannot be used beside another one", () => {
     );
   });
 
+  it.each(["10.5.0.0/24", "10.0.0.0/16"])(
+    "of node slices in %s with the name of a NodeIPPool in use says why on its network, and the NodeIPPool goes on",
+    async (range) => {
+      const { sim, available, events } = await besideGood(attachment("good", { range, node_slice_size: "/28" }));
+      expect(sim.lines()).toEqual(served);
+      expect(available("good")?.reason).toBe("ReconciledPool");
+      expect(events("NetworkAttachmentDefinition.k8s.cni.cncf.io/default:good")).toContainEqual(
+        expect.stringMatching(/NodeIPPool good has the name of this one\. Rename this one/),
+      );
+    },
+  );
+
+  it("with the name of node slices in use says why, and they go on", async () => {
+    const { sim, available } = await besideGood(attachment("net", { range: "10.5.0.0/24", node_slice_size: "/28" }));
+    const given = sim.lines().filter((line) => line.startsWith("10.5."));
+    expect(given).toHaveLength(2);
+    sim.create(pool("net", "10.5.0.0/24"));
+    sim.node("n3");
+    await sim.pass(30_000);
+    expect(sim.lines().filter((line) => line.startsWith("10.5."))).toEqual([...given, "10.5.0.32/28 Node/n3/net"]);
+    expect(available("net")?.message).toMatch(/pool net of .*default\/net has the name of this one\. Rename this one/);
+  });
+
   it("is used once the other one has gone", async () => {
     const { sim, available } = await besideGood(pool("bad", "10.0.0.0/24"));
     sim.remove("NodeNetworkConfigurationPolicy", "a");

@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { KnownRecord } from "../../../controller/known-record.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../../../core/index.ts";
-import { recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { VirtualClock } from "../../support/virtual-clock.ts";
 
 const releasing = { ...recordOf(["10.0.0.1 Node/n/a releasing"], []), base: new Map([["p", "1"]]) };
@@ -50,4 +50,29 @@ it("what was known before a reading that finds the record damaged is not handed 
   await expect(record.get()).rejects.toThrow("it cannot be read");
   isDamaged = false;
   expect(await record.get()).toBe(releasing);
+});
+
+it("an address that could not be read for a while is held back from anew", async () => {
+  const clock = new VirtualClock();
+  let unreadable: Snapshot["unreadable"];
+  const state = { read: async () => ({ ...releasing, ...(unreadable && { unreadable }) }) };
+  const record = new KnownRecord({ state, clock, timing } as never);
+  const passAll = async (ms: number) => {
+    for (let left = ms; left > 0; left -= timing.fresh) {
+      await clock.pass(timing.fresh + 1);
+      await record.fresh();
+    }
+  };
+  const [line] = releasing.releasing;
+  const isLongEnough = () => record.hold.isLongEnough(line as never, record.readAt);
+  await record.fresh();
+  await passAll(timing.hold);
+  expect(isLongEnough()).toBe(true);
+  unreadable = [{ pools: [poolOf("p", "10.0.0.0/24")], why: "it is damaged" }];
+  await passAll(timing.fresh);
+  unreadable = undefined;
+  await passAll(timing.fresh);
+  expect(isLongEnough()).toBe(false);
+  await passAll(timing.hold);
+  expect(isLongEnough()).toBe(true);
 });

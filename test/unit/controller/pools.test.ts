@@ -60,9 +60,9 @@ describe("what the controller may take from pools", () => {
       ["p: 10.0.0.1-10.0.0.9", "q: nothing"],
     ],
     [
-      "of one name, nothing of either",
-      [p(), p({ range: { cidr: "10.7.0.0/24" } })],
-      ["p: OverlappingIPPool", "p: OverlappingIPPool"],
+      "of one name, those of the older one",
+      [p({}, since(2)), p({ range: { cidr: "10.7.0.0/29" } }, since(1))],
+      ["p: OverlappingIPPool", "p: 10.7.0.1-10.7.0.6"],
     ],
     [
       "one beside the other, all of both",

@@ -17,6 +17,12 @@ function begin() {
   return { sim, status, board, hosts };
 }
 
+function beginBesideLan() {
+  const known = begin();
+  const available = () => conditionOf(asBag(known.sim.object("NodeIPPool", "lan")?.status)?.conditions, "Available");
+  return { ...known, available };
+}
+
 describe("pools that an integration defines", () => {
   it("are given from, and reported where they are defined", async () => {
     const { sim, status } = begin();
@@ -73,14 +79,22 @@ describe("pools that an integration defines", () => {
     expect([sim.lines(), status("s")?.pools]).toEqual([[given[1]], { lan: "ReconciledPool 1" }]);
   });
 
-  it("of one name in two ways give nothing", async () => {
+  it("of one name in two ways: the one in use gives addresses, and the other one says why it gives none", async () => {
     const { sim, status } = begin();
-    sim.create(rack("r", ["h1"]));
+    const since = (name: string, second: number) =>
+      sim.change("Rack", name, (one) => ({
+        ...one,
+        metadata: { ...asBag(one.metadata), creationTimestamp: `2026-01-01T00:00:0${second}Z` },
+      }));
     sim.create(rack("s", ["h1"], { last: 5 }));
+    since("s", 1);
     await sim.pass(2000);
-    expect(sim.lines()).toEqual([]);
-    expect(status("r")?.rejected).toMatch("pool lan of Rack s has the name of this one");
-    expect(status("s")?.rejected).toMatch("pool lan of Rack r has the name of this one");
+    sim.create(rack("r", ["h1"]));
+    since("r", 2);
+    await sim.pass(2000);
+    expect(sim.lines()).toEqual(["10.5.0.1 Host/s.h1/s.lan"]);
+    expect(status("r")?.rejected).toMatch("pool lan of Rack s has the name of this one. Rename this one");
+    expect(status("s")?.rejected).toBe("");
   });
 
   it("that are full say so, and their hosts are served once they grow", async () => {
@@ -94,16 +108,42 @@ describe("pools that an integration defines", () => {
     expect(sim.lines()).toHaveLength(2);
   });
 
-  it("gives nothing where it has the name of a NodeIPPool: neither one does, and both say why", async () => {
-    const { sim, status } = begin();
-    sim.create({ ...pool("lan", 5, 9), spec: { range: { cidr: "10.6.0.0/24" } } } as never);
+  const lan = () => ({ ...pool("lan", 5, 9), spec: { range: { cidr: "10.6.0.0/24" } } }) as never;
+
+  it("of the name of a NodeIPPool that was there before says why it gives nothing, and the NodeIPPool gives addresses", async () => {
+    const { sim, status, available } = beginBesideLan();
+    sim.create(lan());
+    sim.create(policy("a", "lan") as never);
+    sim.node("n1");
+    await sim.pass(2000);
     sim.create(rack("r", ["h1"]));
     await sim.pass(2000);
-    expect(sim.lines()).toEqual([]);
-    expect(status()?.rejected).toMatch(/NodeIPPool lan has the name of/);
-    const available = conditionOf(asBag(sim.object("NodeIPPool", "lan")?.status)?.conditions, "Available");
-    expect(available?.reason).toBe("OverlappingIPPool");
-    expect(available?.message).toContain("pool lan of Rack r");
+    sim.node("n2");
+    await sim.pass(20_000);
+    expect(sim.lines()).toEqual(["10.6.0.1 Node/n1/a/address", "10.6.0.2 Node/n2/a/address"]);
+    expect(status()?.rejected).toMatch(/NodeIPPool lan has the name of this one\. Rename this one/);
+    expect(available()?.reason).toBe("ReconciledPool");
+    expect(sim.said.join("\n")).toMatch(
+      /NodeIPPool.nmstate.io\/lan OverlappingIPPool: The pool lan of Rack r has the name of this one/,
+    );
+  });
+
+  it("goes on beside a newer NodeIPPool of its name, which says why it gives nothing", async () => {
+    const { sim, status, available } = beginBesideLan();
+    sim.create(rack("r", ["h1"]));
+    await sim.pass(2000);
+    sim.create(lan());
+    sim.change("Rack", "r", (one) => ({ ...one, spec: rack("r", ["h1", "h2"]).spec }));
+    await sim.pass(20_000);
+    expect(sim.lines()).toEqual(["10.5.0.1 Host/r.h1/r.lan", "10.5.0.2 Host/r.h2/r.lan"]);
+    expect(status()?.rejected).toBe("");
+    expect(available()).toMatchObject({
+      reason: "OverlappingIPPool",
+      message: expect.stringMatching(/pool lan of Rack r has the name of this one\. Rename this one/),
+    });
+    sim.remove("Rack", "r");
+    await sim.pass(90_000);
+    expect([sim.lines(), available()?.reason]).toEqual([[], "ReconciledPool"]);
   });
 
   it("says why it gives nothing where it shares addresses with a NodeIPPool", async () => {

@@ -120,6 +120,25 @@ describe("a commit over two subnets", () => {
   });
 });
 
+it("no pool begins that overlaps a subnet whose part a writer that goes on has never read", async () => {
+  const cluster = new MemoryCluster();
+  await kubernetes(cluster.objects(), "net").commit(await planned(cluster, "x", "other", ["p"]));
+  cluster.edit("ippool.default.10.0.0.0-24", () => "nothing");
+  const goingOn = kubernetes(cluster.objects(), "net", { goesOn: true });
+  const snapshot = await goingOn.read();
+  expect([snapshot.allocations, snapshot.unreadable?.flatMap((one) => one.pools.map(({ name }) => name))]).toEqual([
+    [],
+    ["p"],
+  ]);
+  const wide = plan({
+    pools: [poolOf("wide", "10.0.0.0/16")],
+    claims: [claimOf("Node/n/a pool=wide")],
+    set: "s",
+    snapshot,
+  });
+  await expect(goingOn.commit(wide)).rejects.toMatchObject({ code: "overlap" });
+});
+
 describe("a commit over four subnets that are begun", () => {
   const part = (i: number) => `put ippool.default.10.0.${i}.0-24`;
   const begun = async () => {

@@ -1,0 +1,163 @@
+import { expect, it } from "vitest";
+import type { Integration } from "../../../integrations/integration.ts";
+import { integrationsInCluster } from "../../../pipeline/integrations.ts";
+import { asBag, conditionOf } from "../../../schema/objects.ts";
+import { policy, pool } from "../../support/controller-objects.ts";
+import { tries } from "../../support/long.ts";
+import { seeded } from "../../support/seeded.ts";
+import type { SimController } from "../../support/sim-controller.ts";
+import { simWithMaps } from "../../support/sim-maps.ts";
+
+// Somebody damages a part of the record, deletes it and brings it back at random moments, while controllers, nodes and claims come and go.
+
+const integrations: readonly Integration[] = integrationsInCluster({ clusterApi: "v1beta2" });
+const part = "ippool.default.10.0.1.0-24";
+
+const capiClaim = (name: string, from: string) => ({
+  apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
+  kind: "IPAddressClaim",
+  metadata: { name, namespace: "default" },
+  spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: from } },
+});
+
+class History {
+  private readonly known = simWithMaps(integrations);
+  private readonly first = this.known.sim;
+  private controllers: SimController[] = [this.first];
+  private readonly random: () => number;
+  private whole: unknown;
+  private made = 0;
+  private claims: string[] = [];
+  damages = 0;
+
+  constructor(seed: number) {
+    this.random = seeded(seed);
+    for (const [i, name] of ["bad", "good"].entries()) {
+      this.first.create(pool(name, i + 1, 60) as never);
+      this.first.create(policy(`of-${name}`, name, `eth${i + 1}`, { maxUnavailable: "100%" }) as never);
+    }
+    this.first.node("n0");
+  }
+
+  async pass(ms: number): Promise<void> {
+    for (let left = ms; left > 0; left -= 500) for (const one of this.controllers) await one.pass(500);
+  }
+
+  async step(): Promise<void> {
+    const does = [
+      () => this.damage(),
+      () => this.mend(),
+      () => this.join(),
+      () => this.claim(),
+      () => this.unclaim(),
+      () => this.restart(),
+    ];
+    does[Math.floor(this.random() * does.length)]?.();
+    await this.pass(500 + Math.floor(this.random() * 20) * 500);
+    this.check();
+  }
+
+  /** A node and a claim that come now are served from the pool that is sound, at the usual speed. */
+  async checkServed(): Promise<void> {
+    const node = this.join();
+    const claim = this.claim("good");
+    await this.pass(10_000);
+    expect(this.first.object("NodeNetworkConfigurationPolicy", `of-good--${node}`)).toBeDefined();
+    expect(this.first.object("IPAddress", claim)).toBeDefined();
+    if (this.whole === undefined) return;
+    const { conditions } = asBag(this.first.object("NodeIPPool", "bad")?.status) ?? {};
+    expect(conditionOf(conditions, "Available")).toMatchObject({ reason: "UnsynchronizedIPPool" });
+    expect(conditionOf(conditions, "Available")?.message).toMatch(/ConfigMap net\/\S+10\.0\.1\.0-24.*[Pp]ut/s);
+  }
+
+  async end(): Promise<void> {
+    this.mend();
+    await this.pass(180_000);
+    this.check();
+    for (const { metadata } of this.first.all("Node"))
+      for (const name of ["bad", "good"])
+        expect(this.first.object("NodeNetworkConfigurationPolicy", `of-${name}--${metadata.name}`)).toBeDefined();
+    const { allocations, releasing } = await this.known.others.read();
+    const lines = allocations.map(({ claim }) => claim).join();
+    for (const claim of this.claims) expect(lines).toContain(`IPAddressClaim/default:${claim}/`);
+    expect(releasing).toEqual([]);
+  }
+
+  /** No address is in two objects. */
+  private check(): void {
+    const children = this.first
+      .all("NodeNetworkConfigurationPolicy")
+      .filter(({ metadata }) => metadata.name.includes("--"));
+    const ofNodes = children.flatMap(({ spec }) => JSON.stringify(spec).match(/10\.0\.\d\.\d+(?=")/g) ?? []);
+    const ofClaims = this.first.all("IPAddress").map(({ spec }) => `${asBag(spec)?.address}`);
+    const found = [...ofNodes, ...ofClaims];
+    expect(found.length).toBe(new Set(found).size);
+  }
+
+  private damage(): void {
+    const { cluster, edit } = this.known;
+    const there = cluster.maps.get(part);
+    if (there === undefined || this.whole !== undefined) return;
+    this.whole = there;
+    this.damages++;
+    edit(part, () => (this.random() < 0.5 ? undefined : "nothing"));
+  }
+
+  private mend(): void {
+    if (this.whole === undefined) return;
+    const { cluster } = this.known;
+    const revision = Math.max(...[...cluster.maps.values()].map(({ metadata }) => Number(metadata.resourceVersion)));
+    const whole = this.whole as { readonly metadata: object };
+    cluster.maps.set(part, {
+      ...whole,
+      metadata: { ...whole.metadata, resourceVersion: `${revision + 1000}` },
+    } as never);
+    this.whole = undefined;
+  }
+
+  private join(): string {
+    const name = `n${++this.made}`;
+    this.first.node(name);
+    return name;
+  }
+
+  private claim(from = this.random() < 0.5 ? "bad" : "good"): string {
+    const name = `c${++this.made}`;
+    this.first.create(capiClaim(name, from));
+    this.claims.push(name);
+    return name;
+  }
+
+  private unclaim(): void {
+    const name = this.claims.shift();
+    if (name !== undefined) this.first.remove("IPAddressClaim", name, "default");
+  }
+
+  /** One controller dies, and another one starts; or a second one does. */
+  private restart(): void {
+    this.controllers = [...this.controllers, this.known.beside()].slice(-2);
+  }
+}
+
+it(
+  "others are served at the usual speed, no address is given twice, and all is as it should be once it is brought back",
+  async () => {
+    const first = Number(process.env.SEED ?? 1);
+    const count = Number(process.env.COUNT ?? tries(3, 300));
+    let damages = 0;
+    for (let seed = first; seed < first + count; seed++) {
+      const history = new History(seed);
+      const play = async () => {
+        for (let i = 0; i < 25; i++) await history.step();
+        await history.checkServed();
+        await history.end();
+      };
+      await play().catch((error) => {
+        throw new Error(`seed ${seed}: ${error.message}`);
+      });
+      damages += history.damages;
+    }
+    expect(damages).toBeGreaterThan(count);
+  },
+  60_000 + Number(process.env.COUNT ?? tries(3, 300)) * 5_000,
+);

@@ -204,7 +204,7 @@ export class EverySystem {
   }
 
   /** Deletes them, whatever keeps them, and puts back what was there. */
-  async takeAway({ objects, edit }: Thrown): Promise<void> {
+  async takeAway({ objects, starts, edit }: Thrown): Promise<void> {
     if (edit?.back !== undefined) await this.write(edit, edit.back);
     for (const object of objects.toReversed()) {
       const { name, namespace, finalizers } = metadataOf(object);
@@ -212,6 +212,7 @@ export class EverySystem {
       if (finalizers !== undefined) await this.kube.patch(resourceOf(object), name, namespace, body, { type: "merge" });
       await this.remove(object);
     }
+    if (starts !== undefined) await this.virt.stop(starts);
   }
 
   private async write({ kind, name, namespace }: Edit, body: Bag): Promise<void> {

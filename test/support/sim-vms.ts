@@ -162,7 +162,7 @@ export class VmsPlay extends Play {
     this.virt.remove("VirtualMachine", name);
   }
 
-  /** It migrates, or a network of it is unplugged; neither while the other goes on. */
+  /** It migrates, or a network of it is plugged in or unplugged; nothing while one is unplugged, or it migrates. */
   private changeRunning(name: string): void {
     const instance = this.virt.find("VirtualMachineInstance", name);
     if (instance === undefined || instance.metadata.deletionTimestamp !== undefined) return;
@@ -170,10 +170,18 @@ export class VmsPlay extends Play {
     const isUnplugging = instance.spec.domain.devices.interfaces.some(({ state }) => state !== undefined);
     if (pods.length !== 1 || !pods.every(isRunning) || isUnplugging) return;
     const network = this.some(instance.spec.networks.filter(({ multus }) => multus !== undefined))?.name;
-    const isMigration = network === undefined || this.pick(2) === 0;
-    this.trace.push(isMigration ? `migrate ${name}` : `unplug ${name} ${network}`);
-    if (isMigration) this.virt.launch(instance);
-    else this.virt.unplug(name, network);
+    const more = this.some(networks.filter((one) => instance.spec.networks.every((other) => other.name !== one)));
+    const choice = this.pick(3);
+    if (choice === 0 && network !== undefined) {
+      this.trace.push(`unplug ${name} ${network}`);
+      this.virt.unplug(name, network);
+    } else if (choice === 1 && more !== undefined) {
+      this.trace.push(`plug ${name} ${more}`);
+      this.virt.plugIn(name, more, this.some(["red", "green"]) as string);
+    } else {
+      this.trace.push(`migrate ${name}`);
+      this.virt.launch(instance);
+    }
   }
 
   /** The definition of network `red`. */

@@ -1,4 +1,6 @@
+import { IpamError } from "../../core/index.ts";
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
+import { isDeleting } from "../../integrations/object-metadata.ts";
 import type { KubeObject, Objects } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { removeAnyhow } from "./removal.ts";
@@ -108,7 +110,7 @@ export class VirtController {
 
   /** The VM runs: its instance, and the pod of that. Returns the name of the pod. */
   async start(name: string): Promise<string> {
-    const vm = await this.kube.get<KubeObject & Bag>(resources.vms, name, "default");
+    const vm = await this.setFinalizers(name, (all) => [...new Set([...all, controllerFinalizer])]);
     await this.kube.create(resources.instances, instanceOf(vm ?? {}) as never);
     return this.launch(name);
   }
@@ -125,15 +127,29 @@ export class VirtController {
     return removeAnyhow(this.kube, resources.pods, pod, "default");
   }
 
-  /** What runs of it ends: first the pods, then the instance. */
+  /** What runs of it ends: its instance is marked, its pods end, and the instance goes; then the VM goes, too, if it is deleted. */
   async stop(name: string): Promise<void> {
+    await removeAnyhow(this.kube, resources.instances, name, "default");
     const pods = await this.kube.list(resources.pods, { namespace: "default" });
     for (const { metadata } of pods)
       if (metadata.name.startsWith(`virt-launcher-${name}-`)) await this.end(metadata.name);
-    if ((await this.kube.get(resources.instances, name, "default")) === undefined) return;
     const body = { metadata: { finalizers: [] } };
-    await this.kube.patch(resources.instances, name, "default", body, { type: "merge" });
-    await removeAnyhow(this.kube, resources.instances, name, "default");
+    if ((await this.kube.get(resources.instances, name, "default")) !== undefined)
+      await this.kube.patch(resources.instances, name, "default", body, { type: "merge" });
+    const vm = await this.kube.get<KubeObject & Bag>(resources.vms, name, "default");
+    if (vm !== undefined && isDeleting(vm))
+      await this.setFinalizers(name, (all) => all.filter((one) => one !== controllerFinalizer));
+  }
+
+  private async setFinalizers(vm: string, change: (finalizers: string[]) => string[]): Promise<Bag | undefined> {
+    const there = await this.kube.get<KubeObject & Bag>(resources.vms, vm, "default");
+    if (there === undefined) return undefined;
+    const { finalizers, resourceVersion } = asBag(there.metadata) ?? {};
+    const body = { metadata: { finalizers: change(asList(finalizers).map(String)), resourceVersion } };
+    const isChanged = (error: unknown) => error instanceof IpamError && error.code === "conflict";
+    return this.kube
+      .patch<KubeObject & Bag>(resources.vms, vm, "default", body, { type: "merge" })
+      .catch((error) => (isChanged(error) ? this.setFinalizers(vm, change) : Promise.reject(error)));
   }
 }
 

@@ -143,7 +143,9 @@ class VmSite {
   private async delete(name: string, how: "Background" | "Foreground"): Promise<void> {
     this.steps++;
     this.running.delete(name);
-    const metadata = { finalizers: how === "Foreground" ? ["foregroundDeletion"] : [] };
+    const there = await this.kube.get<Any>(resources.vms, name, "default");
+    const before = asList(asBag(there?.metadata)?.finalizers);
+    const metadata = { finalizers: [...before, ...(how === "Foreground" ? ["foregroundDeletion"] : [])] };
     const marked = await this.kube.patch(resources.vms, name, "default", { metadata }, { type: "merge" });
     await this.kube.delete(resources.vms, marked);
     await this.virt.stop(name);

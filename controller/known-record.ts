@@ -93,7 +93,7 @@ export class KnownRecord {
     const { clock, state, timing } = this.ground;
     const at = clock.now();
     const snapshot = await state.read().catch((error) => {
-      if (error instanceof IpamError && error.code === "corrupt") {
+      if (error instanceof IpamError && ["corrupt", "invalid"].includes(error.code)) {
         this.damage = error.message;
         this.snapshot = undefined;
       }
@@ -101,6 +101,8 @@ export class KnownRecord {
     });
     if (clock.now() - this.readAt > timing.see) this.hold.beginAnew();
     this.readAt = at;
+    // Pools have said what was wrong.
+    this.isOtherwise ||= this.damage !== undefined;
     this.damage = undefined;
     // Most often nobody else has written; then all that was made of what we know may stay.
     if (this.latest !== undefined && isSame(this.latest, snapshot)) return this.know(this.latest);

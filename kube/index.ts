@@ -1,7 +1,7 @@
 export { type Access, findAccess, podAccess } from "./access.ts";
 export { type Clock, realClock } from "./clock.ts";
 export { fullList } from "./full-list.ts";
-export { type KubeObject, type Objects, type ObjectsOptions, objectsOf, type Stored } from "./objects.ts";
+export { isVersioned, type KubeObject, type Objects, type ObjectsOptions, objectsOf, type Stored } from "./objects.ts";
 export { Later, Queue } from "./queue.ts";
 export { refusalOf } from "./refusal.ts";
 export type { Resource } from "./resource.ts";

@@ -50,6 +50,8 @@ export interface Objects {
   create<T extends KubeObject>(resource: Resource, object: T): Promise<Stored<T>>;
   /** Replaces the version that the object names, or nothing: a server that gets no version replaces any. */
   put<T extends KubeObject>(resource: Resource, object: Stored<T>): Promise<Stored<T>>;
+  /** Asks whether the server would take an object, as `put` if it names a version, else as `create`, and changes nothing. Throws as these do. */
+  dryRun(resource: Resource, object: KubeObject): Promise<void>;
   /** Deletes that version of the object, or nothing; false if there is none of its name. */
   delete(resource: Resource, object: Stored): Promise<boolean>;
   /**
@@ -114,15 +116,12 @@ export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects
         (error) => (refusalOf(error)?.status === 410 ? 0 : undefined),
         often,
       ),
-    create: async (resource, object) =>
-      request({ method: "POST", path: pathOf(resource, object.metadata.namespace), body: JSON.stringify(object) }),
-    put: async (resource, object) =>
-      request({
-        method: "PUT",
-        path: objectPath(resource, object),
-        body: JSON.stringify(versioned(object)),
-        name: object.metadata.name,
-      }),
+    create: async (resource, object) => request(createOf(resource, object)),
+    put: async (resource, object) => request(putOf(resource, object)),
+    dryRun: async (resource, object) => {
+      const one = isVersioned(object) ? putOf(resource, object) : createOf(resource, object);
+      await request({ ...one, path: `${one.path}?dryRun=All` });
+    },
     delete: async (resource, object) => {
       const { name, uid, resourceVersion } = versioned(object).metadata;
       const body = JSON.stringify({ preconditions: { uid, resourceVersion } });
@@ -132,6 +131,15 @@ export function objectsOf(access: Access, options: ObjectsOptions = {}): Objects
     patch: async (resource, name, namespace, body, kind) => request(patchOf(resource, name, namespace, body, kind)),
     apply: async (resource, object, owner) => request(applyOf(resource, object, owner)),
   };
+}
+
+function createOf(resource: Resource, object: KubeObject): ApiRequest {
+  return { method: "POST", path: pathOf(resource, object.metadata.namespace), body: JSON.stringify(object) };
+}
+
+function putOf(resource: Resource, object: Stored): ApiRequest {
+  const { name } = object.metadata;
+  return { method: "PUT", path: objectPath(resource, object), body: JSON.stringify(versioned(object)), name };
 }
 
 function patchOf(
@@ -200,9 +208,15 @@ function objectPath(resource: Resource, { metadata }: KubeObject): string {
 
 /** Without a version the server would overwrite whatever is there. */
 function versioned(object: Stored): Stored {
-  const { uid, resourceVersion } = object.metadata;
-  if (uid && resourceVersion) return object;
-  throw new IpamError("invalid", `${object.kind} ${object.metadata.name} has no uid or no resourceVersion`);
+  const { kind, metadata } = object;
+  if (isVersioned(object)) return object;
+  throw new IpamError("invalid", `${kind} ${metadata.name} has no uid or no resourceVersion`);
+}
+
+/** Reports whether an object names the version that it is to replace. */
+export function isVersioned<T extends KubeObject>(object: T): object is Stored<T> {
+  const { uid, resourceVersion } = object.metadata as Partial<Stored["metadata"]>;
+  return Boolean(uid && resourceVersion);
 }
 
 /** undefined where there is no object of that name; a kind that does not exist stays an error. */

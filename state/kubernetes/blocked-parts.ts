@@ -1,34 +1,51 @@
 import type { IpamError, PoolRecord, UnreadableSubnet } from "../../core/index.ts";
+import { firstThenOthers } from "./changed-parts.ts";
 import type { Parts } from "./parts.ts";
+import type { RecordMap } from "./record-map.ts";
 
-/** A part that could not be written. */
-interface Blocked {
-  /** The version of its object at that time. */
-  readonly version: string;
+/** Why a ConfigMap of the record cannot be written. */
+export interface Blocked {
   readonly why: IpamError;
-  /** The pools that were to be written there. */
+  /** The pools that wait for that write, or may have lines there. */
   readonly pools: readonly PoolRecord[];
+  /** The write that the server refused, if it did. */
+  readonly refused?: RecordMap;
   /** Whether it only has no room for more. */
-  readonly isFull: boolean;
+  readonly isFull?: boolean;
 }
 
 /**
- * The parts that could not be written, each for as long as its object is the one that it was. A writer that goes on plans
- * without them, so that one part keeps no other one from being written.
+ * The ConfigMaps of the record that cannot be written. A writer that goes on plans without them, so that none keeps another one
+ * from being written.
  *
- *  a part                                               | is then
- *  -----------------------------------------------------+-----------------
- *  would be larger than an object                       | full
- *  is full, and cannot even be written with fewer lines | unreadable
- *  is refused by the server, whoever writes it          | unreadable
- *  is unreadable, and lists no pool that begins there   | unreadable, with that pool
+ *  a ConfigMap                                        | its pools are | until
+ *  ---------------------------------------------------+---------------+----------------------------------------
+ *  would be larger than an object, with more lines    | full          | somebody changes it, be it by a release
+ *  would be, with as many lines or fewer              | unreadable    | somebody changes it
+ *  is refused by the server, or another program has   | unreadable    | the server would take it, or somebody
+ *   one of that name                                  |               |  changes it
+ *  is unreadable, and lists no pool that begins there | unreadable,   | somebody changes it
+ *                                                     |  that one too |
  */
 export class BlockedParts {
-  private readonly parts = new Map<string, Blocked>();
+  private readonly parts = new Map<string, Blocked & { readonly version: string | undefined }>();
 
-  add(name: string, version: string, why: IpamError, pools: readonly PoolRecord[]): void {
-    const isFull = why.code === "exhausted" && !this.parts.has(name);
-    this.parts.set(name, { version, why, pools, isFull });
+  /** `version` is that of the object, undefined if there is none. */
+  add(name: string, version: string | undefined, blocked: Blocked): void {
+    const known = this.parts.get(name);
+    const before = known?.version === version ? known : undefined;
+    const pools = new Map([...(before?.pools ?? []), ...blocked.pools].map((pool) => [pool.name, pool]));
+    this.parts.set(name, { ...before, ...blocked, version, pools: [...pools.values()] });
+  }
+
+  /** Tries again what the server has refused, without writing it: `trial` returns why it is refused still, or undefined. */
+  async retry(trial: (write: RecordMap, why: IpamError) => Promise<IpamError | undefined>): Promise<void> {
+    await firstThenOthers([...this.parts], async ([name, part]) => {
+      if (part.refused === undefined) return;
+      const why = await trial(part.refused, part.why);
+      if (why === undefined) this.parts.delete(name);
+      else this.parts.set(name, { ...part, why });
+    });
   }
 
   /** Says of parts that were read which ones are blocked still. Returns those that are full. */

@@ -30,6 +30,6 @@ export function lostIndex(recorded: readonly PoolRecord[], namespace: string): I
 /** The error for an object of the record that has lost its label, or is somebody else's. */
 export function unlabelled(name: string, namespace: string): IpamError {
   return new IpamError("corrupt", `${labelOf(name, namespace)} has lost its label ${recordLabel}`, {
-    hint: `Put it back: kubectl -n ${namespace} label configmap ${name} ${recordLabel}=${kindOfMap(name)}`,
+    hint: `Put it back: kubectl -n ${namespace} label configmap ${name} ${recordLabel}=${kindOfMap(name)}\n  If another program made this ConfigMap, delete it instead, or move it to another name.`,
   });
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { IpamError, type PoolRecord, type Snapshot } from "../../core/index.ts";
-import { type Objects, refusalOf, type Stored } from "../../kube/index.ts";
-import { BlockedParts } from "./blocked-parts.ts";
+import { isVersioned, type Objects, refusalOf, type Stored } from "../../kube/index.ts";
+import { type Blocked, BlockedParts } from "./blocked-parts.ts";
 import { changedParts, firstThenOthers, poolsOfPart, withBase } from "./changed-parts.ts";
 import { labelOf, lostIndex, lostPart, unlabelled } from "./lost-maps.ts";
 import { Parts } from "./parts.ts";
@@ -15,8 +15,9 @@ import {
   recordMap,
   versionOf,
 } from "./record-map.ts";
+import { isRefused, isTaken, refusedWrite } from "./refused-write.ts";
 import { begin, decodeIndex, emptyIndex, encodeIndex, faultsOf, type Index, isSame } from "./subnet-index.ts";
-import { decodePart, emptyPart, encodePart, partName, split } from "./subnet-records.ts";
+import { countLines, decodePart, emptyPart, encodePart, partName, split } from "./subnet-records.ts";
 
 /** All that is stored, at one moment. */
 export interface Held {
@@ -42,8 +43,6 @@ export class Store {
   /** Parts as they were read last, by their names, for a reader that goes on where one of them cannot be read. */
   private readonly lastRead: Map<string, Snapshot> | undefined;
   private readonly blocked = new BlockedParts();
-  /** Names that could not be made because there was such an object, each with the pools that were to begin there. */
-  private readonly taken = new Map<string, readonly PoolRecord[]>();
 
   constructor(objects: Objects, namespace: string | undefined, goesOn = false) {
     this.lastRead = goesOn ? new Map() : undefined;
@@ -56,25 +55,18 @@ export class Store {
   /** Reads everything, at one revision of the server. Throws IpamError `corrupt` for what cannot have come about by itself. */
   async load(): Promise<Held> {
     const { namespace } = this;
+    await this.blocked.retry((write, why) => this.trial(write, why));
     const found = await this.objects.list<RecordMap>(configMaps, { namespace, labels: recordLabel });
     const maps = new Map(found.map((map) => [map.metadata.name, map]));
-    await this.forgetFreed(maps);
     const index = maps.get(indexName);
     if (maps.size === 0) await this.checkAbsence();
     const held = { ...this.decode(maps), maps, indexUid: index?.metadata.uid };
-    const isBegun = held.snapshot.pools.length + held.unreadable.size > 0;
+    const isBegun = held.snapshot.pools.length > 0 || [...held.unreadable.keys()].some((name) => maps.has(name));
     if (index === undefined && isBegun)
       throw (await this.find(indexName)) === undefined
         ? lostIndex(held.snapshot.pools, this.namespace)
         : unlabelled(indexName, this.namespace);
     return held;
-  }
-
-  /** A name that was taken is free once there is no such object, or one with the label. */
-  private async forgetFreed(maps: ReadonlyMap<string, unknown>): Promise<void> {
-    for (const name of this.taken.keys())
-      if (maps.has(name) || (await this.find(name)) === undefined) this.taken.delete(name);
-    if (this.taken.has(indexName)) throw unlabelled(indexName, this.namespace);
   }
 
   private decode(maps: ReadonlyMap<string, Stored<RecordMap>>): Pick<Held, "snapshot" | "index" | "unreadable"> {
@@ -84,7 +76,6 @@ export class Store {
     const found = this.decodeParts(maps);
     const version = (name: string) => maps.get(name) && versionOf(maps.get(name) as Stored);
     const full = this.blocked.mark(found, version, (name) => this.label(name));
-    for (const [name, pools] of this.taken) found.fail(name, unlabelled(name, this.namespace), pools);
     for (const pool of index.pools) found.miss(partName(pool), () => lostPart(pool, this.label(partName(pool)), label));
     if (stored !== undefined)
       for (const [pool, why] of faultsOf(index, found.pools(), label)) found.fail(partName(pool), why, [pool]);
@@ -139,20 +130,21 @@ export class Store {
   /**
    * Makes the parts be those of another record, each as a whole: the first by name alone, so that of two writers of the same
    * parts one has all of them, and then the others at once. `written` is told which pools have changed, or may have. After
-   * a write that failed no other one begins. Throws PoolsRefused for parts that cannot be written.
+   * a write that failed no other one begins, unless the server refused it: that says nothing of the others.
    */
   async replace(held: Held, next: Snapshot, written: (pools: Iterable<string>) => void = () => {}): Promise<void> {
     const parts = this.encode(held, next);
     const maps = new Map(held.maps);
     await this.begin(held, next, maps);
+    const refused: unknown[] = [];
     const failures = await firstThenOthers(parts, async ({ name, part, pools, touched, body }) => {
-      const old = maps.get(name);
       try {
-        const map = await this.save(old, recordMap(this.namespace, name, contentOf(body), pools));
+        const map = recordMap(this.namespace, name, contentOf(body), pools);
+        const stored = await this.save(maps.get(name), map, poolsOfPart(name, held, next));
         written(touched);
-        this.note(name, versionOf(map), withBase(part, next));
+        this.note(name, versionOf(stored), withBase(part, next));
       } catch (error) {
-        if (isUnfit(error)) this.block(name, old, error, poolsOfPart(name, held, next));
+        if (isRefused(error)) return void refused.push(error);
         if (isLost(error)) {
           written(touched);
           this.lastRead?.delete(name);
@@ -161,24 +153,26 @@ export class Store {
       }
     });
     // Of several the one whose outcome nobody knows: it takes another look.
-    if (failures.length > 0) throw failures.find(isLost) ?? failures[0];
+    for (const error of [failures.find(isLost), ...failures, ...refused]) if (error !== undefined) throw error;
   }
 
   /** The parts that change. All are encoded before the first is written: one that is too large must leave nothing half done. */
   private encode(held: Held, next: Snapshot) {
-    const after = split(next);
+    const [before, after] = [split(held.snapshot), split(next)];
     const failures: IpamError[] = [];
     const parts = [...changedParts(held.snapshot, next)].flatMap(([name, touched]) => {
       const part = after.get(name) ?? emptyPart();
       const pools = part.pools.map((pool) => pool.name);
+      const grows = countLines(part) > countLines(before.get(name) ?? emptyPart());
+      const unread = held.unreadable.get(name);
       try {
-        const why = held.unreadable.get(name);
-        if (why !== undefined) throw why;
-        return [{ name, part, pools, touched, body: encodePart(part, this.label(name)) }];
-      } catch (error) {
-        if (!(error instanceof IpamError)) throw error;
-        this.block(name, held.maps.get(name), error, poolsOfPart(name, held, next));
-        failures.push(error);
+        if (unread !== undefined) throw unread;
+        return [{ name, part, pools, touched, body: encodePart(part, this.label(name), grows) }];
+      } catch (why) {
+        if (!(why instanceof IpamError)) throw why;
+        const isFull = grows && why.code === "exhausted";
+        if (this.lastRead) this.block(name, held.maps.get(name), { why, pools: poolsOfPart(name, held, next), isFull });
+        failures.push(why);
         return [];
       }
     });
@@ -187,8 +181,8 @@ export class Store {
   }
 
   /** Whoever goes on plans without this part from now on. */
-  private block(name: string, map: Stored | undefined, why: IpamError, pools: readonly PoolRecord[]): void {
-    if (this.lastRead !== undefined && map !== undefined) this.blocked.add(name, versionOf(map), why, pools);
+  private block(name: string, map: RecordMap | undefined, blocked: Blocked): void {
+    this.blocked.add(name, map !== undefined && isVersioned(map) ? versionOf(map) : undefined, blocked);
   }
 
   /** A part is known as it was written. */
@@ -205,9 +199,17 @@ export class Store {
     if (fresh.length === 0) return;
     const unread = held.snapshot.unreadable?.flatMap(({ pools }) => pools) ?? [];
     const { index, fence } = begin(held.index, [...held.snapshot.pools, ...unread], fresh);
-    for (const [name, pools] of Map.groupBy(fresh, partName))
-      if (!maps.has(name)) maps.set(name, await this.create(this.emptyMap(name), pools));
-    if (index !== held.index) maps.set(indexName, await this.storeIndex(maps.get(indexName), index));
+    const refused: unknown[] = [];
+    for (const [name, pools] of Map.groupBy(fresh, partName)) {
+      if (maps.has(name)) continue;
+      const made = await this.write(this.emptyMap(name), pools).catch((error) => {
+        if (!isRefused(error)) throw error;
+        refused.push(error);
+      });
+      if (made) maps.set(name, made);
+    }
+    if (refused.length > 0) throw refused[0];
+    if (index !== held.index) maps.set(indexName, await this.storeIndex(maps.get(indexName), index, fresh));
     await this.fence(new Set(fence.map(partName)), maps);
   }
 
@@ -216,8 +218,12 @@ export class Store {
     await this.storeIndex(maps.get(indexName), index);
   }
 
-  private storeIndex(old: Stored<RecordMap> | undefined, index: Index): Promise<Stored<RecordMap>> {
-    return this.save(old, recordMap(this.namespace, indexName, { data: encodeIndex(index) }));
+  private storeIndex(
+    old: Stored<RecordMap> | undefined,
+    index: Index,
+    pools: readonly PoolRecord[] = [],
+  ): Promise<Stored<RecordMap>> {
+    return this.save(old, recordMap(this.namespace, indexName, { data: encodeIndex(index) }), pools);
   }
 
   /** Fences every part: whatever was decided on what was read before will not be written. */
@@ -234,25 +240,40 @@ export class Store {
       const old = maps.get(name);
       if (old === undefined) continue;
       const annotations = { ...old.metadata.annotations, "nodeippool.nmstate.io/fence": randomUUID() };
-      maps.set(name, await this.objects.put(configMaps, { ...old, metadata: { ...old.metadata, annotations } }));
+      maps.set(name, await this.write({ ...old, metadata: { ...old.metadata, annotations } }, []));
     }
   }
 
   /** Replaces the version, keeping what others have written beside the content: labels, annotations, owners. */
-  private async save(old: Stored<RecordMap> | undefined, map: RecordMap): Promise<Stored<RecordMap>> {
-    if (old === undefined) return this.create(map, []);
+  private save(old: Stored<RecordMap> | undefined, map: RecordMap, pools: readonly PoolRecord[]) {
+    if (old === undefined) return this.write(map, pools);
     const labels = { ...old.metadata.labels, ...map.metadata.labels };
     const annotations = { ...old.metadata.annotations, ...map.metadata.annotations };
-    return this.objects.put(configMaps, { ...map, metadata: { ...old.metadata, labels, annotations } });
+    return this.write({ ...map, metadata: { ...old.metadata, labels, annotations } }, pools);
   }
 
-  private async create(map: RecordMap, pools: readonly PoolRecord[]): Promise<Stored<RecordMap>> {
+  /** Creates an object, or replaces the version that it names. If the server refuses that, these pools wait. */
+  private async write(map: RecordMap, pools: readonly PoolRecord[]): Promise<Stored<RecordMap>> {
     try {
-      return await this.objects.create(configMaps, map);
+      return await (isVersioned(map) ? this.objects.put(configMaps, map) : this.objects.create(configMaps, map));
     } catch (error) {
-      if (refusalOf(error)?.reason === "AlreadyExists") this.taken.set(map.metadata.name, pools);
+      const { name } = map.metadata;
+      if (isTaken(error) || (this.lastRead && isRefused(error)))
+        this.block(name, map, { why: refusedWrite(name, this.namespace, error), pools, refused: map });
       throw error;
     }
+  }
+
+  /** Returns why the server refuses a write still, or undefined. An error that says nothing of the write changes nothing. */
+  private async trial(map: RecordMap, before: IpamError): Promise<IpamError | undefined> {
+    try {
+      await this.objects.dryRun(configMaps, map);
+    } catch (error) {
+      if (isRefused(error)) return refusedWrite(map.metadata.name, this.namespace, error);
+      const isOther = error instanceof IpamError && error.code === "conflict";
+      return isOther ? undefined : before;
+    }
+    return undefined;
   }
 
   private emptyMap(name: string): RecordMap {
@@ -267,9 +288,4 @@ export class Store {
 /** May a write have gone through, and nobody knows? */
 export function isLost(error: unknown): error is IpamError {
   return error instanceof IpamError && error.code === "unknown-outcome";
-}
-
-/** Does the server refuse what an object is to be, whoever writes it? One that was made immutable, say. */
-function isUnfit(error: unknown): error is IpamError {
-  return refusalOf(error)?.status === 422;
 }

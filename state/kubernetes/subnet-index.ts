@@ -2,7 +2,7 @@ import { byCodeUnit, describeSubnet, IpamError, type PoolRecord, sameSubnet } fr
 import { poolLine, readPoolLine } from "../codec.ts";
 import { type Mark, parseMark } from "../mark.ts";
 import { overlap, overlapping } from "../overlap.ts";
-import { broken, partName } from "./subnet-records.ts";
+import { damagedMap, partName } from "./subnet-records.ts";
 
 /*
  * The index of a record in parts. It alone says in which subnet a pool may begin, so that two writers who know nothing
@@ -170,4 +170,8 @@ function doubled(a: PoolRecord, b: PoolRecord): IpamError {
   return new IpamError("corrupt", `pools ${a.name} and ${b.name} both have addresses, and their subnets overlap`, {
     hint: "Somebody edited these objects. Find out which addresses are in use, and take the others out.",
   });
+}
+
+function broken(name: string, what: string): IpamError {
+  return damagedMap(name, what, "nothing");
 }

@@ -16,6 +16,8 @@ export type Body = { readonly text: string } | { readonly gzip: string };
 const plainLimit = 256 * 1024;
 const limit = 1024 * 1024;
 const textLimit = 64 * 1024 * 1024;
+/** Bytes that new lines leave free: a line takes more of them while it is releasing. */
+const reserve = 64 * 1024;
 
 /**
  * The name of a part, as an object may be named: network and cidr, with `x` for `::`. No two subnets have one name, and
@@ -64,33 +66,38 @@ export function join(parts: ReadonlyMap<string, Snapshot>): Snapshot {
   };
 }
 
-/** Throws IpamError `exhausted` if no object can hold the part, and says how many addresses fit. */
-export function encodePart(part: Content, name: string): Body {
+/** Throws IpamError `exhausted` if no object can hold the part, and says how many addresses fit. Without `grows`, the reserve is used. */
+export function encodePart(part: Content, name: string, grows = true): Body {
   const text = encode(part);
   const size = Buffer.byteLength(text);
   if (size <= plainLimit) return { text };
   const packed = gzipSync(text);
-  if (packed.length <= limit && size <= textLimit) return { gzip: packed.toString("base64") };
-  const lines = part.allocations.length + part.releasing.length;
-  const fit = Math.floor(lines / Math.max(packed.length / limit, size / textLimit));
+  const room = grows ? limit - reserve : limit;
+  if (packed.length <= room && size <= textLimit) return { gzip: packed.toString("base64") };
+  const lines = countLines(part);
+  const fit = Math.floor(lines / Math.max(packed.length / room, size / textLimit));
   throw new IpamError(
     "exhausted",
-    `${name} would hold ${lines} addresses in ${packed.length} bytes (compressed), and an object holds ${limit}: about ${fit} addresses`,
+    `${name} would hold ${lines} addresses in ${packed.length} bytes (compressed), and there is room for ${room}: about ${fit} addresses`,
     { hint: "Spread the nodes over pools of other subnets, or keep this record in a lockfile." },
   );
 }
 
 /** Throws IpamError `corrupt` with the place of the first broken line. */
 export function decodePart({ text, gzip }: { readonly text?: string; readonly gzip?: string }, name: string): Snapshot {
-  if (text === undefined && gzip === undefined) throw broken(name, "holds no record");
+  if (text === undefined && gzip === undefined) throw damagedMap(name, "holds no record");
   return decodeText(text ?? unpacked(gzip as string, name), name);
+}
+
+export function countLines({ allocations, releasing }: Content): number {
+  return allocations.length + releasing.length;
 }
 
 function unpacked(gzip: string, name: string): string {
   try {
     return gunzipSync(Buffer.from(gzip, "base64"), { maxOutputLength: textLimit }).toString();
   } catch (error) {
-    throw broken(name, `holds no record: ${(error as Error).message}`);
+    throw damagedMap(name, `holds no record: ${(error as Error).message}`);
   }
 }
 
@@ -101,14 +108,20 @@ function decodeText(text: string, name: string): Snapshot {
     if (!(error instanceof IpamError) || error.code !== "corrupt") throw error;
     throw new IpamError(
       "corrupt",
-      error.issues.map(({ message, at }) => ({ message, ...(at === undefined ? {} : { at }), hint: putBack })),
+      error.issues.map(({ message, at }) => ({
+        message,
+        ...(at === undefined ? {} : { at }),
+        hint: putBack("nothing of its subnet"),
+      })),
     );
   }
 }
 
-const putBack = "Put it back as it was, or take the object from a backup; nothing is written until it can be read.";
+function putBack(what: string): string {
+  return `Put it back as it was, or take the object from a backup; ${what} is written until it can be read.`;
+}
 
-/** What cannot be read: a part, or the index of them. */
-export function broken(name: string, what: string): IpamError {
-  return new IpamError("corrupt", `${name} ${what}`, { hint: putBack });
+/** The error for what cannot be read: a part, or the index of them. `waits` says what is not written until it can be. */
+export function damagedMap(name: string, what: string, waits = "nothing of its subnet"): IpamError {
+  return new IpamError("corrupt", `${name} ${what}`, { hint: putBack(waits) });
 }

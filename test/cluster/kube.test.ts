@@ -73,6 +73,19 @@ const code = (promise: Promise<unknown>) =>
   );
 
 describe("objects", () => {
+  it("are not changed by a dry run, which is refused as the write would be", async () => {
+    const kube = direct();
+    const name = fresh();
+    await kube.dryRun(configMaps, configMap(name, { a: "1" }));
+    expect(await kube.get(configMaps, name, "default")).toBeUndefined();
+    const made = await kube.create(configMaps, configMap(name, { a: "1" }));
+    expect(await code(kube.dryRun(configMaps, configMap(name, { a: "1" })))).toBe("conflict AlreadyExists");
+    await kube.dryRun(configMaps, { ...made, data: { a: "2" } } as never);
+    expect(await kube.get<ConfigMap>(configMaps, name, "default")).toEqual(made);
+    const long = { ...made, data: { a: "x".repeat(2 ** 21) } };
+    expect(await code(kube.dryRun(configMaps, long as never))).toMatch(/^invalid/);
+  });
+
   it("are made, read, replaced, listed and deleted", async () => {
     const kube = direct();
     const name = fresh();

@@ -166,10 +166,36 @@ describe("a writer that goes on", () => {
         const claims = [claimOf(`Node/n4/a pool=${pool}`)];
         return goingOn.commit(plan({ pools, claims, set: "other", snapshot }));
       });
-    expect((await beside("q")).allocations).toHaveLength(5);
+    expect((await beside("q")).allocations).toHaveLength(6);
     await namespace.kubectl(`delete configmap ${part}`);
     await namespace.kubectl("create -f -", object.replace(/"(uid|resourceVersion)": "[^"]*",?/g, ""));
     expect((await allocate(goingOn, ["n1", "n2", "n3"])).allocations).toHaveLength(7);
+  });
+
+  it("writes all other subnets while a quota refuses a new ConfigMap, and that one once there is room", async () => {
+    const namespace = await recorded();
+    const goingOn = kubernetes(namespace.objects(), namespace.name, { goesOn: true });
+    const add = async (...names: string[]) => {
+      const claims = names.map((pool) => claimOf(`Node/n3/a pool=${pool}`));
+      const third = poolOf("r", "10.0.2.0/24");
+      return goingOn.commit(plan({ pools: [...pools, third], claims, set: "other", snapshot: await goingOn.read() }));
+    };
+    const hard = { "count/configmaps": "2" };
+    const metadata = { name: "maps" };
+    const quota = { apiVersion: "v1", kind: "ResourceQuota", metadata, spec: { hard }, status: { hard, used: hard } };
+    await namespace.kubectl("create -f -", JSON.stringify(quota));
+    await namespace.kubectl("replace --subresource=status -f -", JSON.stringify(quota));
+    await expect(add("q", "r")).rejects.toThrow(/exceeded quota/);
+    expect((await goingOn.read()).unreadable).toEqual([
+      {
+        pools: [expect.objectContaining({ name: "r" })],
+        why: expect.stringMatching(/^ConfigMap \S+10\.0\.2\.0-24 cannot be written: .*exceeded quota: maps/),
+      },
+    ]);
+    await add("q");
+    await namespace.kubectl("delete resourcequota maps");
+    expect((await goingOn.read()).unreadable).toBeUndefined();
+    expect((await add("q", "r")).allocations).toHaveLength(6);
   });
 });
 

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { IpamError } from "../../core/errors.ts";
-import type { KubeObject, Objects, Stored } from "../../kube/index.ts";
+import { isVersioned, type KubeObject, type Objects, type Stored } from "../../kube/index.ts";
 import { Refusal } from "../../kube/refusal.ts";
 
 type Map1 = KubeObject & { readonly data?: Record<string, string>; readonly binaryData?: Record<string, string> };
@@ -25,6 +25,12 @@ export class MemoryCluster {
         call("list", () => [...this.maps.values()].filter((map) => isSelected(map, where)) as never),
       create: (_, object) => call(`create ${object.metadata.name}`, () => this.create(object as never) as never),
       put: (_, object) => call(`put ${object.metadata.name}`, () => this.put(object as never) as never),
+      dryRun: async (resource, object) => {
+        const copy = new MemoryCluster();
+        for (const [name, map] of this.maps) copy.maps.set(name, map);
+        const { put, create } = copy.objects(around);
+        await (isVersioned(object) ? put(resource, object) : create(resource, object));
+      },
       delete: () => Promise.reject(new Error("nobody deletes")),
       patch: () => Promise.reject(new Error("nobody patches")),
       apply: () => Promise.reject(new Error("nobody applies")),

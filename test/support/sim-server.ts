@@ -38,6 +38,7 @@ export class SimServer {
         around(`list ${resource.plural}`, () => all(resource).map(([, object]) => copy(object)) as never),
       create: (resource, object) => around(`create ${resource.plural}`, () => this.create(resource, object) as never),
       put: (resource, object) => around(`put ${resource.plural}`, () => this.put(resource, object) as never),
+      dryRun: () => Promise.reject(new Error("nobody asks")),
       delete: (resource, object) => around(`delete ${resource.plural}`, () => this.remove(resource, object)),
       apply: (resource, object, { force = false }) =>
         around(`apply ${resource.plural}`, () => this.apply(resource, object, force) as never),

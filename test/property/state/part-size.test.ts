@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import type { Address } from "../../../core/address.ts";
+import { partition } from "../../../core/partition.ts";
 import { decodePart, encodePart } from "../../../state/kubernetes/subnet-records.ts";
 import { poolOf } from "../../support/core-text.ts";
 
@@ -52,4 +53,15 @@ it("more than an object holds: exhausted before anything is written, with the nu
   console.log(message);
   expect(refused(Math.floor(Number(fit) * 0.98))).toBe("");
   expect(refused(Math.floor(Number(fit) * 1.02))).toContain("would hold");
+});
+
+it("a part that takes no new address has room for all of them, or every other one, to be released", () => {
+  const { allocations: lines } = partOf(96_000);
+  expect(() => encodePart(partOf(98_000), "x")).toThrow("would hold");
+  expect(bytes(encodePart({ pools: [pool], allocations: lines, releasing: [] }, "x"))).toBeLessThan(960 * 1024);
+  const isOther = ({ claim }: (typeof lines)[number]) => claim.charCodeAt(12) % 2 === 0;
+  for (const isLeaving of [() => true, isOther]) {
+    const [releasing, live] = partition(lines, isLeaving);
+    expect(bytes(encodePart({ pools: [pool], allocations: live, releasing }, "x", false))).toBeLessThan(1024 * 1024);
+  }
 });

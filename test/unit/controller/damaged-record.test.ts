@@ -105,20 +105,6 @@ describe("a subnet with addresses", () => {
     expect(children()).toEqual(["a--n1", "a--n2", "b--n1", "b--n2"]);
   });
 
-  it("that the server lets nobody write says so, keeps what it has, and all others are served", async () => {
-    let isImmutable = true;
-    const { sim, available } = await begin(async (request, run) => {
-      if (isImmutable && request === `put ${part}`) throw invalid(`ConfigMap ${part} is immutable`);
-      return run();
-    });
-    asking(sim);
-    sim.node("n2");
-    await sim.pass(30_000);
-    expect(ofGood(sim)).toHaveLength(2);
-    expect(available("bad")).toMatchObject({ ...damaged, message: expect.stringMatching(/is immutable/) });
-    isImmutable = false;
-  });
-
   it("that has no room for another line says so, keeps and releases what it has, and all others are served", async () => {
     const { sim, others, available } = await begin();
     const range = { cidr: "10.8.0.0/16", end: "10.8.0.200" };
@@ -126,6 +112,7 @@ describe("a subnet with addresses", () => {
     sim.create(policy("a", "full", "eth1", all) as never);
     await sim.pass(5_000);
     await fill(others);
+    await sim.pass(15_000);
     const joining = Array.from({ length: 60 }, (_, i) => `m${i}`);
     for (const name of joining) sim.node(name);
     await sim.pass(30_000);
@@ -142,8 +129,102 @@ describe("a subnet with addresses", () => {
     expect(conditionOf(conditions, "Degraded")?.message).toMatch(/is full/);
     sim.remove("Node", "n1");
     await sim.pass(60_000);
-    expect(ofFull().join()).not.toContain("n1");
+    expect(ofFull()).toEqual([]);
+    expect(available("full")?.reason).toBe("ExhaustedIPPool");
   }, 60_000);
+});
+
+/** What an API server answers to a write that it refuses, by its status. */
+const refusals: [number, string][] = [
+  [403, "exceeded quota: maps, requested: count/configmaps=1, used: 2, limited: 2"],
+  [422, "data: Forbidden: field is immutable when `immutable` is set"],
+  [400, 'admission webhook "maps.example.com" denied the request: no'],
+];
+
+describe("a ConfigMap that the server refuses", () => {
+  const writes = ["create", "put"].flatMap((verb) => refusals.map(([status, words]) => [verb, status, words] as const));
+  it.each(writes)(
+    "to %s with %i %s: its pools alone say so, until the server takes it",
+    async (verb, status, words) => {
+      let isRefused = true;
+      const { sim, available } = await begin(async (request, run) => {
+        if (isRefused && request === `${verb} ${part}`) throw refused(status, words);
+        return run();
+      });
+      asking(sim);
+      sim.node("n2");
+      await sim.pass(30_000);
+      expect(ofGood(sim)).toHaveLength(2);
+      expect(available("good")?.reason).toBe("ReconciledPool");
+      expect(available("bad")).toMatchObject({ ...damaged, message: expect.stringContaining(words) });
+      expect(available("bad")?.message).toMatch(
+        /^ConfigMap net\/ippool\.default\.10\.0\.1\.0-24 cannot be written: .*quota/s,
+      );
+      const before = sim.statuses("NodeIPPool", "bad").length;
+      await sim.pass(180_000);
+      expect(sim.statuses("NodeIPPool", "bad")).toHaveLength(before);
+      isRefused = false;
+      await sim.pass(60_000);
+      expect([sim.lines().length, available("bad")?.reason]).toEqual([4, "ReconciledPool"]);
+    },
+  );
+
+  it("to list them: all pools say so", async () => {
+    let isRefused = false;
+    const { sim, available } = await begin(async (request, run) => {
+      if (isRefused && request === "list") throw refused(403, "User nodeippool cannot list configmaps");
+      return run();
+    });
+    isRefused = true;
+    await sim.pass(30_000);
+    for (const name of ["bad", "good"])
+      expect(available(name)).toMatchObject({ ...damaged, message: expect.stringMatching(/cannot list configmaps/) });
+    isRefused = false;
+    await sim.pass(60_000);
+    expect(available("good")?.reason).toBe("ReconciledPool");
+  });
+
+  it("among many: all others are served at once", async () => {
+    const { sim } = await begin(async (request, run) => {
+      if (/^(create|put) .*10\.9\./.test(request)) throw refused(403, "no");
+      return run();
+    });
+    for (let i = 0; i < 30; i++) {
+      const range = { cidr: `10.9.${i}.0/24` };
+      sim.create({ ...pool(`many${i}`, 1, 200), spec: { range } } as never);
+      sim.create(policy(`a${i}`, `many${i}`, `eth${10 + i}`, all) as never);
+    }
+    sim.node("n2");
+    await sim.pass(3_000);
+    expect(ofGood(sim)).toHaveLength(2);
+  });
+
+  it("if it is the index, only pools without addresses wait for it, and say so", async () => {
+    let isRefused = false;
+    const { sim, available } = await begin(async (request, run) => {
+      if (isRefused && request === "put ippool.index") throw refused(403, "no change today");
+      return run();
+    });
+    isRefused = true;
+    asking(sim);
+    sim.node("n2");
+    await sim.pass(30_000);
+    sim.create(pool("late", 3, 200) as never);
+    sim.create(policy("c", "late", "eth3", all) as never);
+    await sim.pass(30_000);
+    sim.node("n3");
+    await sim.pass(30_000);
+    expect(ofGood(sim)).toHaveLength(3);
+    for (const name of ["bad", "late"])
+      expect(available(name)?.message).toMatch(/^ConfigMap net\/ippool\.index cannot be written: no change today/);
+    isRefused = false;
+    await sim.pass(60_000);
+    expect([sim.lines().length, available("bad")?.reason, available("late")?.reason]).toEqual([
+      9,
+      "ReconciledPool",
+      "ReconciledPool",
+    ]);
+  });
 });
 
 /** Fills a part of the record with owners whose names cannot be compressed, but for some bytes. */
@@ -165,11 +246,11 @@ async function fill(others: StateBackend): Promise<void> {
   };
   const some = 2_000;
   const each = (sizeOf(some) - sizeOf(some - 500)) / 500;
-  const count = some + Math.floor((1024 * 1024 - 200 - sizeOf(some)) / each);
+  const count = some + Math.floor((960 * 1024 - 200 - sizeOf(some)) / each);
   await others.commit(plan({ pools, claims: claims(count), snapshot, set: "other" }));
 }
 
-function invalid(message: string): IpamError {
-  const body = JSON.stringify({ kind: "Status", reason: "Invalid", message });
-  return new IpamError("invalid", message, { cause: new Refusal({ status: 422, headers: {}, body }) });
+function refused(status: number, message: string): IpamError {
+  const body = JSON.stringify({ kind: "Status", message });
+  return new IpamError("invalid", message, { cause: new Refusal({ status, headers: {}, body }) });
 }

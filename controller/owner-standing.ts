@@ -40,7 +40,9 @@ export class OwnerStanding {
     const about = [...owners].flatMap((owner) => world.ofOwner(owner));
     const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
     const unready = facts.nodes.filter(({ isReady }) => isReady === false);
-    const waiting = [...owners].filter((owner) => isWaiting(owner, world, integrations) || unread.isShownFor(owner));
+    const waiting = [...owners].filter(
+      (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
+    );
     this.barred = new Map(
       integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
     );

@@ -170,9 +170,10 @@ export class Reporter {
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
     const integration = readerOf(object, this.ground.integrations);
     if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
-    // What an owner has on record is not known, so nothing of its object changes.
+    // What an owner has on record is not known, so its status and its finalizer stay as they are.
     const { owners } = this.world.concerns(object);
-    if (owners !== "all" && owners.some((owner) => this.allocator.unread.isShownFor(owner))) return;
+    const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
+    if (waits !== undefined) return this.ground.observer?.wrong(key, "UnsynchronizedIPPool", waits);
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
     const { report, hasHeartbeat = false } = integration.inCluster;

@@ -1,4 +1,4 @@
-import { nodeNameOf, type PoolRecord } from "../core/index.ts";
+import { nodeNameOf, type UnreadableSubnet } from "../core/index.ts";
 import type { KnownRecord } from "./known-record.ts";
 import type { Showing } from "./occupied.ts";
 import type { Shown } from "./shown.ts";
@@ -26,26 +26,32 @@ export class UnreadAddresses {
 
   /** Whether an object, by its key, shows one. */
   isShownBy(key: string): boolean {
-    const pools = this.pools();
-    return pools.length > 0 && this.shown.by(key).some((use) => this.isUnread(use, pools));
+    return this.whyUnread(() => this.shown.by(key)) !== undefined;
   }
 
-  /** Whether a report shows one for an owner that is no node. */
-  isShownFor(owner: string): boolean {
-    const pools = this.pools();
-    if (pools.length === 0 || nodeNameOf(owner) !== undefined) return false;
-    return this.shown.of(owner).some((use) => this.isUnread(use, pools));
+  /** Returns what is wrong with the part in which an owner that is no node may have an address on record, for people; undefined if it has none there. */
+  whyWaits(owner: string): string | undefined {
+    const why = nodeNameOf(owner) === undefined ? this.whyUnread(() => this.shown.of(owner)) : undefined;
+    return why && `it may have an address in a part of the record that cannot be used, so nothing changes for it: ${why}`;
   }
 
-  private pools(): readonly PoolRecord[] {
-    return this.record.latest?.unreadable?.flatMap(({ pools }) => pools) ?? [];
+  private whyUnread(shown: () => readonly Showing[]): string | undefined {
+    const { unreadable = [] } = this.record.latest ?? {};
+    if (unreadable.length === 0) return undefined;
+    const uses = shown();
+    return unreadable.find((subnet) => uses.some((use) => this.mayBeIn(use, subnet)))?.why;
   }
 
-  private isUnread({ owner = "", address, pool }: Showing, pools: readonly PoolRecord[]): boolean {
+  /** A node may have the same address of two networks, each on another NIC. */
+  private mayBeIn({ owner = "", address, pool, interface: nic }: Showing, { pools }: UnreadableSubnet): boolean {
     if (pool !== undefined) return pools.some(({ name }) => name === pool);
-    const isRead = this.record.lines
-      .of(owner)
-      .allocations.some((line) => line.address === address && !this.record.isUnreadable(line));
+    const { allocations, releasing } = this.record.lines.of(owner);
+    const isRead = [...allocations, ...releasing].some(
+      (line) =>
+        line.address === address &&
+        (nic === undefined || line.interface === undefined || line.interface === nic) &&
+        !this.record.isUnreadable(line),
+    );
     return !isRead && pools.some(({ prefix }) => prefix.first <= address && address <= prefix.last);
   }
 }

@@ -139,6 +139,24 @@ describe("a controller that starts while a part of the record cannot be read", (
     for (const line of ofPart(sim, net)) expect(owners.get(line.split(" ")[0])).toBe(line.split(" ")[1]);
   });
 
+  it("tells each owner that may have an address of that subnet why nothing changes for it, and what to mend", async () => {
+    const { sim } = await damagedAtStart();
+    sim.remove("IPAddressClaim", "claim-bad", "default");
+    sim.remove("IPAMClaim", "ipam-bad", "default");
+    for (const name of ["set-any", "set-bad"])
+      sim.change("StatefulSet", name, (one) => ({ ...one, spec: { ...asBag(one.spec), replicas: 4 } }), "default");
+    await sim.pass(60_000);
+    const told = sim.said.filter((text) => text.includes(" UnsynchronizedIPPool: "));
+    expect(told.filter((text) => !/ConfigMap net\/ippool\.default\.10\.0\.1\.0-24.*Put it back/s.test(text))).toEqual([]);
+    expect([...new Set(told.map((text) => text.split(" ")[0]?.replace(/^.*\//, "")))].sort()).toEqual([
+      "bad",
+      "default:claim-bad",
+      "default:ipam-bad",
+      "default:set-any",
+      "default:set-bad",
+    ]);
+  });
+
   it("agrees with one that had read it before: neither undoes what the other writes", async () => {
     const { first, sim } = await damagedAtStart();
     const round = async (times: number) => {

@@ -227,6 +227,42 @@ describe("a ConfigMap that the server refuses", () => {
   });
 });
 
+describe("a network with the CIDR of another one whose part of the record is damaged", () => {
+  /** Node n1 has 10.0.1.1 of pool `bad` on eth1, and 10.0.1.1 of pool `blue` in network blue on eth2. */
+  async function beginTwice() {
+    const known = await begin();
+    const { sim, edit } = known;
+    sim.create({ ...pool("blue", 1, 200), spec: { ...asBag(pool("blue", 1, 200).spec), network: "blue" } } as never);
+    asking(sim);
+    sim.create(policy("c", "blue", "eth3", all) as never);
+    await sim.pass(15_000);
+    expect(sim.lines().filter((line) => line.startsWith("10.0.1.1 "))).toHaveLength(2);
+    edit(part, () => "nothing");
+    return known;
+  }
+  const addressesOf = (sim: SimController, name: string) =>
+    JSON.stringify(sim.object("NodeNetworkConfigurationPolicy", name)?.spec).match(/10\.[\d.]+\d/g);
+
+  it("takes its addresses off nodes that are to lose them", async () => {
+    const { sim } = await beginTwice();
+    await sim.pass(15_000);
+    sim.remove("NodeNetworkConfigurationPolicy", "c");
+    await sim.pass(30_000);
+    expect([addressesOf(sim, "c--n1"), addressesOf(sim, "a--n1")]).toEqual([null, ["10.0.1.1"]]);
+  });
+
+  it("does not make the address of the damaged one look recorded: the node keeps it", async () => {
+    const { sim, beside } = await beginTwice();
+    const next = beside();
+    sim.change("NodeNetworkConfigurationPolicy", "a", (one) => ({
+      ...one,
+      spec: policy("a", "good", "eth1", all).spec as never,
+    }));
+    await next.pass(60_000);
+    expect(addressesOf(sim, "a--n1")).toEqual(["10.0.1.1"]);
+  });
+});
+
 /** Fills a part of the record with owners whose names cannot be compressed, but for some bytes. */
 async function fill(others: StateBackend): Promise<void> {
   const range = { cidr: "10.8.0.0/16", start: "10.8.1.1", end: "10.8.100.254" };

@@ -46,6 +46,8 @@ export interface Scene {
   readonly shared: readonly SourceObject[];
   /** Whom these ask for besides nodes: owners that need not be objects. */
   readonly owners: ReadonlySet<string>;
+  /** The others of these, each with the reason. */
+  readonly unserved: ReadonlyMap<Seen, string>;
   /** The keys of those that cannot, and of what they ask for with others. */
   readonly rejected: ReadonlySet<string>;
   /** Why an object that asks is not acted upon: what was made of it stays as it is. Undefined if it is. */
@@ -76,18 +78,22 @@ export function readScene(
     if (!asks(object, integrations)) return undefined;
     return whyBroken(object) ?? alone(object).why ?? apart.get(object);
   };
-  const broken = new Set(forAll.filter((object) => whyRejected(object) !== undefined));
-  const asking = forAll.filter((object) => asks(object, integrations) && !broken.has(object)).sort(byAge);
+  const unserved = new Map(
+    forAll.flatMap((object) => {
+      const why = whyRejected(object);
+      return why === undefined ? [] : [[object, why] as const];
+    }),
+  );
+  const broken = [...unserved.keys()];
+  const asking = forAll.filter((object) => asks(object, integrations) && !unserved.has(object)).sort(byAge);
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
   const asked = new Set(sourcesOf(asking));
-  const unread = unreadSources([...broken], sourcesOf, integrations, snapshot, world).filter(
-    (source) => !asked.has(source),
-  );
-  const rejected = new Set([...[...broken].map(objectKey), ...sourcesOf(broken), ...unread]);
+  const unread = unreadSources(broken, sourcesOf, integrations, snapshot, world).filter((source) => !asked.has(source));
+  const rejected = new Set([...broken.map(objectKey), ...sourcesOf(broken), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
   const shared = asking.map(placeless);
-  return { record: snapshot, pools, defined: all, sound, conflicting, shared, owners, rejected, whyRejected };
+  return { record: snapshot, pools, defined: all, sound, conflicting, shared, unserved, owners, rejected, whyRejected };
 }
 
 /** All pools that are defined, and the one that each name stands for. */
@@ -259,12 +265,13 @@ export function clusterNode(seen: Seen): ClusterNode {
 }
 
 /** What integrations are told of a scene, besides the objects that they ask for. */
-export function factsOf(world: World, { sound, pools, conflicting }: Scene): Facts {
+export function factsOf(world: World, { sound, pools, conflicting, unserved }: Scene): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),
     pools: new Map(sound.map((pool) => [pool.name, pool])),
     poolUids: uidsOf([...pools.values()]),
     conflicting,
+    unserved,
     unsound: unsoundOf([...pools.values()]),
   };
 }

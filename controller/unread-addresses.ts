@@ -10,8 +10,8 @@ import type { Shown } from "./shown.ts";
  *  what shows such an address             | until the part can be read
  *  ---------------------------------------+-------------------------------------------------------------
  *  an object that the controller made     | it is not written, and not deleted
- *  a report of an owner that is no node   | the owner gets nothing new, and its object keeps its status and
- *                                         |  finalizer
+ *  a report of an owner that is no node   | the owner gets nothing new, its object keeps its status and
+ *                                         |  finalizer, and an Event says why
  *  a report of a node                     | the node is served from all other pools: each of its policies is
  *                                         |  an object of its own
  */
@@ -32,7 +32,9 @@ export class UnreadAddresses {
   /** Returns what is wrong with the part in which an owner that is no node may have an address on record, for people; undefined if it has none there. */
   whyWaits(owner: string): string | undefined {
     const why = nodeNameOf(owner) === undefined ? this.whyUnread(() => this.shown.of(owner)) : undefined;
-    return why && `it may have an address in a part of the record that cannot be used, so nothing changes for it: ${why}`;
+    return (
+      why && `it may have an address in a part of the record that cannot be used, so nothing changes for it: ${why}`
+    );
   }
 
   private whyUnread(shown: () => readonly Showing[]): string | undefined {

@@ -22,14 +22,18 @@ export function takesTold(plugins: readonly Bag[]): boolean {
 export function whyUnbound(
   name: string,
   { pools, unsound }: Pick<Facts, "pools" | "unsound">,
-): Pick<Issue, "message"> | undefined {
+): Pick<Issue, "message" | "hint"> | undefined {
   const pool = pools.get(name);
   const why = unsound?.get(name)?.why;
   if (pool === undefined && why !== undefined) return { message: `NodeIPPool ${name} gives no addresses: ${why}` };
-  if (pool === undefined)
+  if (pool === undefined) {
+    const meant = didYouMean(name, pools.keys());
+    const hint = `Create it, or name another one in annotation ${poolAnnotation}.`;
     return {
-      message: `there is no NodeIPPool ${name || '""'} to take addresses from${didYouMean(name, pools.keys())}`,
+      message: `there is no NodeIPPool ${name || '""'} to take addresses from${meant}`,
+      ...(meant === "" && { hint }),
     };
+  }
   if (isOfAddresses(pool)) return undefined;
   return { message: `NodeIPPool ${name} gives blocks of /${pool.blockLength}, not addresses` };
 }

@@ -1,5 +1,6 @@
 import type { Authority, Pool } from "../core/index.ts";
 import type { ClusterNode } from "../schema/node.ts";
+import type { Bag } from "../schema/objects.ts";
 
 /** What an integration is told of the world besides its own objects. */
 export interface Facts {
@@ -11,6 +12,8 @@ export interface Facts {
   readonly conflicting?: ReadonlySet<string>;
   /** In a cluster: NodeIPPools that are there, and of which nothing may be taken now. `isPlanned`: the controller gives none of it in any case. */
   readonly unsound?: ReadonlyMap<string, { readonly why: string; readonly isPlanned: boolean }>;
+  /** In a cluster: objects that ask for all owners and cannot be served now, such as networks, each with the reason. */
+  readonly unserved?: ReadonlyMap<Bag, string>;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

@@ -1,6 +1,12 @@
 import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
+import {
+  attachmentGroup,
+  attachmentKind,
+  attachmentPlural,
+  attachmentTitle,
+  parseNetworkConfig,
+} from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
@@ -98,8 +104,17 @@ function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean 
   return conditionOf(asBag(there.status)?.conditions, "IPsAllocated")?.status === "True";
 }
 
+/** Returns why a claim, or its network, cannot be served now; undefined if it can, or the network is not the controller's. */
+function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = new Map()) {
+  const network = asBag(object.spec)?.network;
+  const isIts = (one: Bag) => mayPersist(one) && parseNetworkConfig(one).value?.network === network;
+  const [definition, why] = [...unserved].find(([one]) => isIts(one)) ?? [];
+  const message = definition === undefined ? rejected : `${attachmentKind} ${attachmentTitle(definition)}: ${why}`;
+  return message === undefined ? undefined : { code: "invalid", message };
+}
+
 /**
- * What is said of a claim. A definition has no status: what is wrong with it, Events say.
+ * What is said of a claim. A definition has no status: what is wrong with it, Events say, and its claims without an address.
  *
  *  a claim         | our finalizer
  *  ----------------+---------------------------------------------------------------------
@@ -108,7 +123,13 @@ function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean 
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
-function report({ object, lines, releasing, pending: [pending] }: Known, { pools }: Facts): Report {
+function report(known: Known, { pools, unserved }: Facts): Report {
+  const {
+    object,
+    lines,
+    releasing,
+    pending: [pending],
+  } = known;
   if (!isIpamClaim(object)) return {};
   const { deletionTimestamp, finalizers } = asBag(object.metadata) ?? {};
   const others = asList(finalizers).filter((one) => one !== stake);
@@ -118,12 +139,13 @@ function report({ object, lines, releasing, pending: [pending] }: Known, { pools
   const shown = shownIps(object);
   const told = pending && isWish(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
+  const hasNone = lines.length + planned.length === 0;
   const state = {
     recorded: ipsOf(lines, pools, shown),
     kept: ipsOf(releasing, pools, shown),
     planned,
     shown,
-    pending: told ?? wrong,
+    pending: told ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
   };
   const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };

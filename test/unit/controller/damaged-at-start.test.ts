@@ -143,11 +143,14 @@ describe("a controller that starts while a part of the record cannot be read", (
     const { sim } = await damagedAtStart();
     sim.remove("IPAddressClaim", "claim-bad", "default");
     sim.remove("IPAMClaim", "ipam-bad", "default");
+    sim.create(claim("ipam-new", {}, "net-bad"));
     for (const name of ["set-any", "set-bad"])
       sim.change("StatefulSet", name, (one) => ({ ...one, spec: { ...asBag(one.spec), replicas: 4 } }), "default");
     await sim.pass(60_000);
     const told = sim.said.filter((text) => text.includes(" UnsynchronizedIPPool: "));
-    expect(told.filter((text) => !/ConfigMap net\/ippool\.default\.10\.0\.1\.0-24.*Put it back/s.test(text))).toEqual([]);
+    expect(told.filter((text) => !/ConfigMap net\/ippool\.default\.10\.0\.1\.0-24.*Put it back/s.test(text))).toEqual(
+      [],
+    );
     expect([...new Set(told.map((text) => text.split(" ")[0]?.replace(/^.*\//, "")))].sort()).toEqual([
       "bad",
       "default:claim-bad",
@@ -155,6 +158,9 @@ describe("a controller that starts while a part of the record cannot be read", (
       "default:set-any",
       "default:set-bad",
     ]);
+    const { status, message } =
+      conditionOf(asBag(sim.object("IPAMClaim", "ipam-new")?.status)?.conditions, "IPsAllocated") ?? {};
+    expect(`${status} ${message}`).toMatch(/^False NetworkAttachmentDefinition default\/net-bad: .*Put it back/s);
   });
 
   it("agrees with one that had read it before: neither undoes what the other writes", async () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IpamError } from "../../../core/index.ts";
-import { asBag, type Bag } from "../../../schema/objects.ts";
-import { begin as beginWith, claim, pool } from "../../support/ipam-claims.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { begin as beginWith, claim, planned, pool } from "../../support/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/vm-objects.ts";
 
 /** Network `red` on pool `lan`, a pool `other`, and claim `a.red` with an address. */
@@ -22,6 +22,7 @@ function second(pools: string, namespace = "default", config: Bag = {}) {
 }
 
 const allocated = "10.0.0.1/24 True SuccessfulAllocation";
+const waits = "False InternalError";
 
 describe("several NetworkAttachmentDefinitions of one network", () => {
   it("that say the same are one", async () => {
@@ -42,7 +43,7 @@ describe("several NetworkAttachmentDefinitions of one network", () => {
     sim.create(second(pools, namespace, config));
     sim.create(claim("b.red"));
     await sim.pass(60_000);
-    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, ""]);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, waits]);
     const names = [`default/red`, `${namespace}/red2`].sort().join(" and ");
     for (const key of ["default:red", `${namespace}:red2`])
       expect(sim.said.filter((text) => text.includes(`/${key} InvalidSpec`)).join()).toContain(
@@ -61,7 +62,54 @@ describe("several NetworkAttachmentDefinitions of one network", () => {
     await sim.pass(1000);
     sim.create(claim("b.red"));
     await sim.pass(60_000);
-    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, ""]);
+    expect(["a.red", "b.red"].map(stands)).toEqual([allocated, waits]);
+  });
+});
+
+describe("a network whose pool gives nothing", () => {
+  const messageOf = (object: Bag | undefined) =>
+    conditionOf(asBag(object?.status)?.conditions, "IPsAllocated")?.message;
+  const begun = async (pools: string) => {
+    const all = await begin();
+    all.sim.create(pool("odd", "10.0.2.0/24", "10.9.0.0"));
+    all.sim.create(macvlanNetwork("green", pools));
+    await all.sim.pass(3000);
+    all.sim.create(claim("b.green", {}, "green"));
+    await all.sim.pass(60_000);
+    return all;
+  };
+  const wrong: [string, string, string][] = [
+    [
+      "is not there",
+      "nope",
+      "NetworkAttachmentDefinition default/green: there is no NodeIPPool nope to take addresses from. Create it, or name another one",
+    ],
+    [
+      "is invalid",
+      "odd",
+      "NetworkAttachmentDefinition default/green: NodeIPPool odd gives no addresses: 10.9.0.0 is not in 10.0.2.0/24",
+    ],
+  ];
+  it.each(wrong)("because it %s: its new claims say so until it does", async (_, pools, message) => {
+    const { sim, object, stands, bind } = await begun(pools);
+    expect([stands("a.red"), stands("b.green")]).toEqual([allocated, waits]);
+    expect(messageOf(object("b.green"))).toContain(message);
+    bind("green", "other");
+    await sim.pass(3000);
+    expect(stands("b.green")).toBe("10.0.1.1/24 True SuccessfulAllocation");
+  });
+
+  it("to VMs, because it names pools by a wildcard: its new claims say so", async () => {
+    const { object, stands } = await begun("l*");
+    expect(stands("b.green")).toBe(waits);
+    expect(messageOf(object("b.green"))).toContain("a VM has addresses of pools that are named in full, not of l*");
+  });
+
+  it("now: a claim that was planned keeps its plan", async () => {
+    const { sim, stands } = await begun("nope");
+    sim.create(planned("c.green", "10.0.3.7/24", "green"));
+    await sim.pass(60_000);
+    expect(stands("c.green")).toBe("10.0.3.7/24 True SuccessfulAllocation");
   });
 });
 

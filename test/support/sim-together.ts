@@ -4,6 +4,7 @@ import { objectKey } from "../../integrations/object-key.ts";
 import type { Objects } from "../../kube/index.ts";
 import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { addressesIn } from "./addresses-in.ts";
 import type { BadObject } from "./bad-object.ts";
 import { EverySystem, type Flags } from "./every-system.ts";
 import { simWithMaps } from "./sim-maps.ts";
@@ -23,6 +24,10 @@ export class SimTogether {
   private readonly edit;
   /** The texts of the record that somebody damaged, as they were. */
   private readonly whole = new Map<BadObject, string>();
+  /** Addresses that bad objects had when they were made: the controller did not write them. */
+  private readonly writtenByHand = new Set<string>();
+  /** Each address that objects of two owners have had at one moment, with both. */
+  readonly shared = new Set<string>();
   now = 0;
 
   /** `wrapped` is what becomes of each integration. */
@@ -57,6 +62,7 @@ export class SimTogether {
 
   /** Somebody makes a bad object, or damages what is there. */
   async throwIn(bad: BadObject): Promise<void> {
+    for (const { address, owner } of bad.objects.flatMap(addressesIn)) this.writtenByHand.add(`${address} ${owner}`);
     await this.systems.throwIn(bad);
     if (bad.damage !== undefined) this.edit(bad.damage.part, (text) => this.damaged(bad, text));
   }
@@ -81,6 +87,7 @@ export class SimTogether {
     for (const end = this.now + ms; this.now < end; this.now += 100) {
       await this.sim.pass(100);
       for (const one of this.tenders) await one.pass(100);
+      this.lookForShared();
       for (const [who, { since, has }] of this.waiting) {
         if (!(await has())) continue;
         this.waiting.delete(who);
@@ -101,10 +108,15 @@ export class SimTogether {
     return [...told, ...conditions].map(({ reason, message }) => `${reason}: ${message}`);
   }
 
-  /** The addresses that objects have been told, each with the objects that have it. */
-  get shared(): string[] {
-    const lines = this.sim.lines().map((line) => line.replace(/ releasing$/, ""));
-    const twice = Map.groupBy(lines, (line) => line.split(" ")[0] ?? "");
-    return [...twice.values()].filter((some) => some.length > 1).map((some) => some.join(", "));
+  private lookForShared(): void {
+    const owners = new Map<string, string>();
+    for (const object of this.sim.server.objects.values())
+      for (const { address, owner } of addressesIn(object)) {
+        if (this.writtenByHand.has(`${address} ${owner}`)) continue;
+        const other = owners.get(address);
+        if (other !== undefined && other !== owner)
+          this.shared.add(`${address} of ${[other, owner].sort().join(" and ")}`);
+        owners.set(address, owner);
+      }
   }
 }

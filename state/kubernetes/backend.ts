@@ -103,7 +103,7 @@ class Commit {
   private async guess(seen: Held): Promise<Snapshot | undefined> {
     try {
       const next = applyPlan(seen.snapshot, this.plan);
-      return next && (await this.write(seen, next));
+      return next && (await this.write(seen, next, true));
     } catch (error) {
       if (error instanceof IpamError) return undefined;
       throw error;
@@ -118,11 +118,12 @@ class Commit {
     return next === undefined ? held.snapshot : this.write(held, next);
   }
 
-  private async write(held: Held, next: Snapshot): Promise<Snapshot> {
+  private async write(held: Held, next: Snapshot, isPlannedOn = false): Promise<Snapshot> {
     try {
-      await this.store.replace(held, next, (pools) => {
+      const written = (pools: Iterable<string>) => {
         for (const pool of pools) this.begun.add(pool);
-      });
+      };
+      await this.store.replace(held, next, { written, isPlannedOn });
       const { unreadable, full } = held.snapshot;
       return { ...next, ...(unreadable && { unreadable }), ...(full && { full }) };
     } catch (error) {

@@ -21,7 +21,8 @@ export interface Blocked {
  *  a ConfigMap                                        | its pools are | until
  *  ---------------------------------------------------+---------------+----------------------------------------
  *  would be larger than an object, with more lines    | full          | somebody changes it, be it by a release
- *  would be, with as many lines or fewer              | unreadable    | somebody changes it
+ *  would be, with as many lines or fewer, or by a     | unreadable    | somebody changes it
+ *   plan that was made while it was full              |               |
  *  is refused by the server, or another program has   | unreadable    | the server would take it, or somebody
  *   one of that name                                  |               |  changes it
  *  is unreadable, and lists no pool that begins there | unreadable,   | somebody changes it
@@ -36,6 +37,10 @@ export class BlockedParts {
     const before = known?.version === version ? known : undefined;
     const pools = new Map([...(before?.pools ?? []), ...blocked.pools].map((pool) => [pool.name, pool]));
     this.parts.set(name, { ...before, ...blocked, version, pools: [...pools.values()] });
+  }
+
+  isFull(name: string): boolean {
+    return this.parts.get(name)?.isFull ?? false;
   }
 
   /** Tries again what the server has refused, without writing it: `trial` returns why it is refused still, or undefined. */

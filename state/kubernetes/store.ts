@@ -31,6 +31,14 @@ export interface Held {
   readonly unreadable: ReadonlyMap<string, IpamError>;
 }
 
+/** How a record is replaced. */
+interface Replacing {
+  /** Is told which pools have changed, or may have. */
+  readonly written?: (pools: Iterable<string>) => void;
+  /** Whether it was planned on top of what is held, and so with what was blocked then. */
+  readonly isPlannedOn?: boolean;
+}
+
 /** The objects of one record. A write replaces the version that was read, or nothing. */
 export class Store {
   readonly name: string;
@@ -129,11 +137,11 @@ export class Store {
 
   /**
    * Makes the parts be those of another record, each as a whole: the first by name alone, so that of two writers of the same
-   * parts one has all of them, and then the others at once. `written` is told which pools have changed, or may have. After
-   * a write that failed no other one begins, unless the server refused it: that says nothing of the others.
+   * parts one has all of them, and then the others at once. After a write that failed no other one begins, unless the
+   * server refused it: that says nothing of the others.
    */
-  async replace(held: Held, next: Snapshot, written: (pools: Iterable<string>) => void = () => {}): Promise<void> {
-    const parts = this.encode(held, next);
+  async replace(held: Held, next: Snapshot, { written = () => {}, isPlannedOn }: Replacing = {}): Promise<void> {
+    const parts = this.encode(held, next, isPlannedOn);
     const maps = new Map(held.maps);
     await this.begin(held, next, maps);
     const refused: unknown[] = [];
@@ -157,7 +165,7 @@ export class Store {
   }
 
   /** The parts that change. All are encoded before the first is written: one that is too large must leave nothing half done. */
-  private encode(held: Held, next: Snapshot) {
+  private encode(held: Held, next: Snapshot, isPlannedOn = false) {
     const [before, after] = [split(held.snapshot), split(next)];
     const failures: IpamError[] = [];
     const parts = [...changedParts(held.snapshot, next)].flatMap(([name, touched]) => {
@@ -170,7 +178,8 @@ export class Store {
         return [{ name, part, pools, touched, body: encodePart(part, this.label(name), grows) }];
       } catch (why) {
         if (!(why instanceof IpamError)) throw why;
-        const isFull = grows && why.code === "exhausted";
+        const isKnown = unread !== undefined || (isPlannedOn && this.blocked.isFull(name));
+        const isFull = grows && why.code === "exhausted" && !isKnown;
         if (this.lastRead) this.block(name, held.maps.get(name), { why, pools: poolsOfPart(name, held, next), isFull });
         failures.push(why);
         return [];

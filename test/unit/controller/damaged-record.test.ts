@@ -7,6 +7,7 @@ import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import type { StateBackend } from "../../../state/backend.ts";
+import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import { emptyPart, encodePart, split } from "../../../state/kubernetes/subnet-records.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
@@ -106,7 +107,7 @@ describe("a subnet with addresses", () => {
   });
 
   it("that has no room for another line says so, keeps and releases what it has, and all others are served", async () => {
-    const { sim, others, available } = await begin();
+    const { sim, cluster, others, available } = await begin();
     const range = { cidr: "10.8.0.0/16", end: "10.8.0.200" };
     sim.create({ ...pool("full", 1, 1), spec: { range } } as never);
     sim.create(policy("a", "full", "eth1", all) as never);
@@ -131,6 +132,7 @@ describe("a subnet with addresses", () => {
     await sim.pass(60_000);
     expect(ofFull()).toEqual([]);
     expect(available("full")?.reason).toBe("ExhaustedIPPool");
+    await neverTwice(kubernetes(cluster.objects(), "net", { goesOn: true }));
   }, 60_000);
 });
 
@@ -262,6 +264,23 @@ describe("a network with the CIDR of another one whose part of the record is dam
     expect(addressesOf(sim, "a--n1")).toEqual(["10.0.1.1"]);
   });
 });
+
+/** A plan that asks for new lines of a part of which it knows that it is full, whyever, must not stop all others again and again. */
+async function neverTwice(state: StateBackend): Promise<void> {
+  const pools = [unwrap(parsePool("bulk", { range: { cidr: "10.8.0.0/16", start: "10.8.200.0" } }))];
+  const claims = Array.from({ length: 500 }, (_, n) =>
+    claimOf(`Node/${createHash("md5").update(`${n}`).digest("hex")}/a pool=bulk`),
+  );
+  const grow = async () => state.commit(plan({ pools, claims, snapshot: await state.read(), set: "more" }));
+  const blocked = async () => {
+    const { unreadable = [], full = [] } = await state.read();
+    return [unreadable.length, full.length];
+  };
+  await expect(grow()).rejects.toMatchObject({ code: "exhausted" });
+  expect(await blocked()).toEqual([0, 1]);
+  await expect(grow()).rejects.toMatchObject({ code: "exhausted" });
+  expect(await blocked()).toEqual([1, 0]);
+}
 
 /** Fills a part of the record with owners whose names cannot be compressed, but for some bytes. */
 async function fill(others: StateBackend): Promise<void> {

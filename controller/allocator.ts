@@ -37,14 +37,18 @@ import { Shown } from "./shown.ts";
 import { UnreadAddresses } from "./unread-addresses.ts";
 import type { World } from "./world.ts";
 
+interface Rendering {
+  readonly rendered: readonly RenderedObject[];
+  /** The owners whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
+  readonly kept: ReadonlySet<string>;
+}
+
 /** What came of looking at some owners. */
 export interface Looked {
   /** For whom this was decided. */
   readonly owners: ReadonlySet<string>;
-  /** Those of them whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
-  readonly kept: ReadonlySet<string>;
-  /** What is to exist for them. */
-  readonly rendered: readonly RenderedObject[];
+  /** Renders what is to exist for them. Throws `conflict` if an integration fails on one of the objects: what was decided is recorded. */
+  readonly render: () => Rendering;
   /** What defines the pools in which something changed, and the claims, or that get nothing. */
   readonly pools: ReadonlySet<string>;
   readonly claims: readonly string[];
@@ -162,11 +166,12 @@ export class Allocator implements Finder {
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
     const idle = this.proof.idle(owners, this.record.lines, scene);
-    const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines, idle);
     return {
       owners,
-      kept: new Set([...standing.kept, ...unclear, ...unknown]),
-      rendered,
+      render: () => {
+        const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines, idle);
+        return { rendered, kept: new Set([...standing.kept, ...unclear, ...unknown]) };
+      },
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
       change: recordChange(plan, isAdopted),

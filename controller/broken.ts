@@ -1,27 +1,24 @@
 import { IpamError } from "../core/index.ts";
-import type { Clock } from "../kube/index.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { Bag } from "../schema/objects.ts";
-import type { Timing } from "./timing.ts";
+import type { Ground } from "./ground.ts";
 
 /**
  * Objects that an integration cannot read or render beside the others: it throws. Each is rejected, so that all others are served,
- * until it changes or everything is looked at again.
+ * until it changes or some minutes have passed.
  */
 export class Broken {
   private readonly found = new WeakMap<Bag, { readonly why: string; readonly until: number }>();
-  private readonly clock: Clock;
-  private readonly ms: number;
+  private readonly ground: Pick<Ground, "clock" | "timing" | "log">;
 
-  constructor({ clock, timing }: { readonly clock: Clock; readonly timing: Timing }) {
-    this.clock = clock;
-    this.ms = timing.again;
+  constructor(ground: Pick<Ground, "clock" | "timing" | "log">) {
+    this.ground = ground;
   }
 
   /** Returns why an object is rejected; undefined if it is not. */
   readonly why = (object: Bag): string | undefined => {
     const { why, until = 0 } = this.found.get(object) ?? {};
-    return until > this.clock.now() ? why : undefined;
+    return until > this.ground.clock.now() ? why : undefined;
   };
 
   /** Does the work for these objects. Where it throws, rejects those on which it does, and throws `conflict`: without them it is to be done again. */
@@ -31,6 +28,8 @@ export class Broken {
     } catch (error) {
       const rejected = this.reject(objects, work);
       if (rejected === 0) throw error;
+      if (!(error instanceof IpamError))
+        this.ground.log({ level: "error", message: `${rejected} objects are rejected for a defect`, error });
       throw new IpamError("conflict", `${rejected} objects are rejected now: ${whyOf(error)}`, { cause: error });
     }
   }
@@ -38,6 +37,7 @@ export class Broken {
   /** Returns how many objects it rejects: the last one of the shortest list that fails, then the same without that one. */
   private reject(objects: readonly SourceObject[], work: (objects: readonly SourceObject[]) => unknown): number {
     if (whyNot(() => work([])) !== undefined) return 0;
+    const until = this.ground.clock.now() + this.ground.timing.again;
     let left = [...objects];
     for (let why = whyNot(() => work(left)); why !== undefined; why = whyNot(() => work(left))) {
       let [sound, failing] = [0, left.length];
@@ -47,7 +47,7 @@ export class Broken {
         if (found === undefined) sound = middle;
         else [failing, why] = [middle, found];
       }
-      this.found.set((left[sound] as SourceObject).object, { why, until: this.clock.now() + this.ms });
+      this.found.set((left[sound] as SourceObject).object, { why, until });
       left = left.toSpliced(sound, 1);
     }
     return objects.length - left.length;

@@ -1,13 +1,11 @@
 import { IpamError, ownerOfKey } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
-import type { RenderedObject } from "../integrations/integration.ts";
 import { kindOf, objectKey } from "../integrations/object-key.ts";
 import { Queue } from "../kube/index.ts";
 import { Allocator } from "./allocator.ts";
 import { Applier } from "./applier.ts";
 import { goesWithOwner, poolObjects } from "./asking.ts";
-import { fingerprint } from "./change.ts";
 import type { Ground, Observer } from "./ground.ts";
 import { kindsOf, poolKind } from "./kinds.ts";
 import { retryLevel } from "./log.ts";
@@ -18,7 +16,7 @@ import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
 import { unusableIn, usesIn } from "./scene.ts";
 import type { Timing } from "./timing.ts";
-import { Wanted, type WantedObject } from "./wanted.ts";
+import { Wanted, wantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
 
 /** How many requests are in flight at once. */
@@ -258,11 +256,16 @@ export class Engine {
 
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
-    const { owners, kept, rendered, pools, claims, change, asOf, later } = await this.allocator.look(asked);
+    const { owners, render, pools, claims, change, asOf, later } = await this.allocator.look(asked);
     tellMoved(this.allocator, this.observer);
     this.observer?.recorded(change);
     const hasFreed = change.released.length > 0;
-    const wanted = rendered.map((object) => this.wantedObject(object, asOf));
+    // Who waits for room is served as soon as there is some.
+    if (hasFreed) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
+    this.reportSoon([...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])]);
+    const { rendered, kept } = render();
+    const wanted = rendered.map((object) => wantedObject(object, this.world, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);
     for (const owner of owners) {
@@ -273,16 +276,15 @@ export class Engine {
       for (const key of keys) this.queue.add(`apply ${key}`);
       if (keys.size === 0) this.wanted.forget(owner);
     }
-    // Who waits for room is served as soon as there is some.
-    if (hasFreed) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     await this.seeMisfits(hasFreed);
     this.takeChanged(new Set(claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
-    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
-    const sources = isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source);
-    const about = [...sources, ...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])];
-    for (const key of new Set(about)) this.queue.addAfter(`report ${key}`, this.timing.settle);
+    this.reportSoon(isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source));
+  }
+
+  private reportSoon(sources: readonly string[]): void {
+    for (const key of new Set(sources)) this.queue.addAfter(`report ${key}`, this.timing.settle);
   }
 
   /** What did not fit the record may fit what is left of it. In a round all are looked at anyway. */
@@ -290,11 +292,5 @@ export class Engine {
     const misfits = unusableIn(await this.allocator.scene());
     if (misfits !== this.misfits && (hasFreed || !this.isRound)) this.lookAgain();
     this.misfits = misfits;
-  }
-
-  private wantedObject(object: RenderedObject, asOf: number): WantedObject {
-    const { owners, sources } = this.world.concerns({ ...object });
-    const [key, mark] = [objectKey(object), fingerprint(object, this.world.kindFor(object))];
-    return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
   }
 }

@@ -53,7 +53,7 @@ export class Renderer {
   private readonly sourceOf: SourceOf;
   readonly broken: Broken;
 
-  constructor(world: World, ground: Pick<Ground, "integrations" | "clock" | "timing">, sourceOf: SourceOf) {
+  constructor(world: World, ground: Pick<Ground, "integrations" | "clock" | "timing" | "log">, sourceOf: SourceOf) {
     this.world = world;
     this.integrations = ground.integrations;
     this.sourceOf = sourceOf;

@@ -1,5 +1,7 @@
 import type { RenderedObject } from "../integrations/integration.ts";
-import type { Fingerprint } from "./change.ts";
+import { objectKey } from "../integrations/object-key.ts";
+import { type Fingerprint, fingerprint } from "./change.ts";
+import type { World } from "./world.ts";
 
 /** An object that is to exist, whose it is, and what it was made of. */
 export interface WantedObject {
@@ -13,6 +15,13 @@ export interface WantedObject {
   readonly asOf: number;
   /** Whether it is to be otherwise than it was before, and is not known to be there yet. */
   readonly isChanged?: boolean;
+}
+
+/** Returns an object that was rendered from a record read at `asOf`, with its owner and source. */
+export function wantedObject(object: RenderedObject, world: World, asOf: number): WantedObject {
+  const { owners, sources } = world.concerns({ ...object });
+  const [key, mark] = [objectKey(object), fingerprint(object, world.kindFor(object))];
+  return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
 }
 
 /** The objects that are to exist, as far as their owners were looked at. */

@@ -1,0 +1,27 @@
+import { expect, it } from "vitest";
+import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { policy } from "../../support/controller-objects.ts";
+import { failing, failsAnnotation } from "../../support/failing-integration.ts";
+import { SimController } from "../../support/sim-controller.ts";
+
+it("an object that cannot be rendered hides nothing of what was recorded beside it, and its defect is logged with its stack", async () => {
+  const told: string[] = [];
+  const observer = {
+    ran: () => {},
+    wrong: () => {},
+    recorded: ({ allocated }: { allocated: readonly { claim: string }[] }) =>
+      void told.push(...allocated.map(({ claim }) => claim)),
+  };
+  const sim = new SimController(observer as never, undefined, undefined, [failing(nmstate)]);
+  sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1");
+  sim.create(policy("good", "lan") as never);
+  const bad = policy("bad", "lan", "eth2");
+  sim.create({ ...bad, metadata: { name: "bad", annotations: { [failsAnnotation]: "render" } } } as never);
+  await sim.pass();
+  expect(sim.object("NodeNetworkConfigurationPolicy", "good--n1")).toBeDefined();
+  expect(told).toContain("Node/n1/good/address");
+  const [defect] = sim.logged.filter(({ level }) => level === "error");
+  expect(defect?.message).toBe("1 objects are rejected for a defect");
+  expect((defect?.error as Error).stack).toContain("a planted defect in render");
+});

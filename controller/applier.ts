@@ -6,10 +6,11 @@ import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { asks, goesWithOwner, readsKind } from "./asking.ts";
-import { type Change, changeOf } from "./change.ts";
+import { type Change, changeOf, isEnd, isOfContent } from "./change.ts";
 import { Compared, withAppliedDigest } from "./compared.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
+import { LeftReports } from "./left-reports.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { isReplaced, replacement } from "./replacement.ts";
@@ -29,6 +30,7 @@ export class Applier {
   /** What each object was made of, also once it is gone. */
   private readonly sources = new Map<string, string>();
   private readonly compared = new Compared();
+  private readonly leftReports: LeftReports;
 
   constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
     this.ground = ground;
@@ -36,6 +38,7 @@ export class Applier {
     this.wanted = wanted;
     this.allocator = allocator;
     this.again = again;
+    this.leftReports = new LeftReports(ground);
   }
 
   /** Something may have changed in how an object fares: others of its source may start by that. */
@@ -49,7 +52,8 @@ export class Applier {
     this.callNext(source, part);
   }
 
-  async apply(key: string): Promise<undefined> {
+  /** Returns in how many milliseconds to look again, if something is to be told then. */
+  async apply(key: string): Promise<number | undefined> {
     const { whyRejected } = await this.allocator.scene();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
@@ -78,6 +82,8 @@ export class Applier {
       return;
     }
     if (isOpen) return this.compare(key, wanted as WantedObject);
+    const isHeldUp = change === "none" && wanted !== undefined && there === undefined;
+    const again = this.leftReports.check(key, source, isHeldUp ? this.reportsOf(key)[0] : undefined);
     if (isWrite) {
       if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
       return;
@@ -86,6 +92,12 @@ export class Applier {
     rollout.leave(key);
     if (there !== undefined) await this.take(change, there, { key, source, part });
     this.callNext(source, part);
+    return again;
+  }
+
+  /** What others say of an object, or of an earlier one of its name. */
+  private reportsOf(key: string): Seen[] {
+    return this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
   }
 
   /** What is done about an object, but for its being written. */
@@ -120,8 +132,7 @@ export class Applier {
         : part.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
     const isKept = isRefused || (wanted === undefined && this.isKeptFor(owner, part));
-    const reports = this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
-    return changeOf(fingerprint, there, reports.length, { ...part, isTakenOver, isKept });
+    return changeOf(fingerprint, there, this.reportsOf(key).length, { ...part, isTakenOver, isKept });
   }
 
   /** Reports whether an owner that waits for an address keeps the one it was given: it loses only what was recorded for it. */
@@ -251,6 +262,7 @@ export class Applier {
   private forget(key: string, source: string, part: InCluster): undefined {
     const rollout = this.rollout(source);
     this.compared.forget(key);
+    this.leftReports.check(key, source, undefined);
     rollout.leave(key);
     rollout.set(key, undefined);
     if (rollout.isIdle()) this.rollouts.delete(source);
@@ -281,15 +293,4 @@ export class Applier {
 /** Where nothing says how an object fares, it is as it should be once it is there. */
 function faresOf(object: Seen, about: readonly Seen[], { rollout }: InCluster): Fares {
   return rollout?.fares(object, about) ?? "available";
-}
-
-/** Is what is wanted written, or was it to be compared with what somebody else made? */
-function isOfContent(change: Change, { takesOver, whyRefused }: InCluster): boolean {
-  if (change === "delete") return whyRefused !== undefined;
-  return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
-}
-
-/** Does it take an object away? */
-function isEnd(change: Change): boolean {
-  return change === "delete" || change === "unprotect";
 }

@@ -1,4 +1,4 @@
-import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
+import { type InCluster, isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "./seen.ts";
@@ -69,6 +69,17 @@ export function changeOf(
   if (wanted === undefined) return isKept ? "none" : "delete";
   if (there.fixed !== wanted.fixed) return isKept ? "refuse" : "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
+}
+
+/** Is what is wanted written, or was it to be compared with what somebody else made? */
+export function isOfContent(change: Change, { takesOver, whyRefused }: InCluster): boolean {
+  if (change === "delete") return whyRefused !== undefined;
+  return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
+}
+
+/** Does it take an object away? */
+export function isEnd(change: Change): boolean {
+  return change === "delete" || change === "unprotect";
 }
 
 function isProtected({ metadata }: Seen, protection: string | undefined): boolean {

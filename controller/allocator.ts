@@ -159,8 +159,7 @@ export class Allocator implements Finder {
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
-    const shown = new Set(question.claims.filter(question.isShown).map(placeOfClaim));
-    const isAdopted = (line: Allocation) => shown.has(identityOf(line));
+    const isAdopted = adoptedBy(question);
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
     const changed = [...changedBy(plan), ...pending, ...this.pending.replace(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
@@ -292,4 +291,10 @@ export class Allocator implements Finder {
   private integrationOf(claim: string): Integration | undefined {
     return integrationOf(claim, this.ground.integrations);
   }
+}
+
+/** Tells of an allocated line whether its owner had shown the address before. */
+function adoptedBy({ claims, isShown }: Pick<Question, "claims" | "isShown">): (line: Allocation) => boolean {
+  const shown = new Set(claims.filter(isShown).map(placeOfClaim));
+  return (line) => shown.has(identityOf(line));
 }

@@ -82,8 +82,8 @@ export class Applier {
       return;
     }
     if (isOpen) return this.compare(key, wanted as WantedObject);
-    const isHeldUp = change === "none" && wanted !== undefined && there === undefined;
-    const again = this.leftReports.check(key, source, isHeldUp ? this.reportsOf(key)[0] : undefined);
+    const [report] = change === "none" && wanted !== undefined && there === undefined ? this.reportsOf(key) : [];
+    const again = this.leftReports.check(key, source, report);
     if (isWrite) {
       if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
       return;

@@ -82,8 +82,7 @@ export class Applier {
       return;
     }
     if (isOpen) return this.compare(key, wanted as WantedObject);
-    const [report] = change === "none" && wanted !== undefined && there === undefined ? this.reportsOf(key) : [];
-    const again = this.leftReports.check(key, source, report);
+    const again = this.leftReports.check(key, source, this.leftReport(key, change));
     if (isWrite) {
       if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
       return;
@@ -93,6 +92,12 @@ export class Applier {
     if (there !== undefined) await this.take(change, there, { key, source, part });
     this.callNext(source, part);
     return again;
+  }
+
+  /** What keeps an object from being created. */
+  private leftReport(key: string, change: Change): Seen | undefined {
+    const isWanted = change === "none" && this.wanted.get(key) !== undefined;
+    return isWanted && this.world.get(key) === undefined ? this.reportsOf(key)[0] : undefined;
   }
 
   /** What others say of an object, or of an earlier one of its name. */
@@ -279,8 +284,7 @@ export class Applier {
 
   private limit(source: string, { rollout }: InCluster): number {
     const object = this.world.get(source);
-    const limit = object && rollout?.limit(object, this.wanted.countOf(source));
-    return limit ?? Number.POSITIVE_INFINITY;
+    return (object && rollout?.limit(object, this.wanted.countOf(source))) ?? Number.POSITIVE_INFINITY;
   }
 
   private rollout(source: string): Rollout {

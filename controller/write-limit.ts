@@ -33,6 +33,11 @@ export function pauseAfterWrites(count: number): number {
 /** After so many writes of one decision, seven seconds at the earliest, an Event says so, and again after so many more. */
 const contestedAfter = 6;
 const contestedAgain = 30;
+/**
+ * The same of a status, a minute at the earliest: several programs may write one, and come to an end. The handlers of
+ * kubernetes-nmstate write that of a policy that was parked a moment before.
+ */
+const statusContestedAfter = 9;
 /** A decision that was not written for so many milliseconds is forgotten: nobody undoes it. */
 const remembered = 3 * 60_000;
 
@@ -107,7 +112,8 @@ class WriteLimit {
     if (answer !== false) this.note(slot, { decision, count: count + 1, at: this.clock.now() });
     // What an admission webhook changes may never be written again, so an Event says so at once.
     const isChanged = count === 0 && verb !== "delete" && changedFields(written, answer).length > 0;
-    if (isChanged || (count + 1 - contestedAfter) % contestedAgain === 0) this.contested(write, answer);
+    const first = subresource === "status" ? statusContestedAfter : contestedAfter;
+    if (isChanged || (count + 1 - first) % contestedAgain === 0) this.contested(write, answer);
     return answer;
   }
 

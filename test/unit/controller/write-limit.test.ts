@@ -225,4 +225,20 @@ describe("the controller beside a program that undoes what it writes", () => {
     // Its finalizer is there all the same.
     expect(asBag(sim.object("NodeIPPool", "p")?.metadata)?.finalizers).toEqual(["nmstate.io/nodeippool-in-use"]);
   });
+
+  it("a handler that writes the status of a policy for some seconds, which is no contest, and for minutes, which is one", async () => {
+    const { sim } = await play(() => {});
+    const told = async (seconds: number) => {
+      for (let i = 0; i < seconds; i++) {
+        const conditions = [{ type: "Ignored", status: "True", reason: "NoMatchingNode" }];
+        sim.change("NodeNetworkConfigurationPolicy", "a", (object) => ({ ...object, status: { conditions } }));
+        await sim.pass(1000);
+      }
+      return sim.said.filter((one) => one.includes("ChangedBack"));
+    };
+    expect(await told(20)).toEqual([]);
+    expect((await told(90))[0]).toMatch(
+      /\/a ChangedBack: another program changes status\.conditions of .* a \(status\)/,
+    );
+  });
 });

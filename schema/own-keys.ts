@@ -1,6 +1,7 @@
 import type { Issue } from "../core/index.ts";
 import { didYouMean } from "./nearest.ts";
 import { ownPrefix } from "./node.ts";
+import { resetAnnotation } from "./node-ip-pool.ts";
 import { asBag, asList, type Bag, issueIn, type LocatedObject } from "./objects.ts";
 
 type Place = "label" | "annotation";
@@ -17,11 +18,10 @@ interface OwnKey {
 
 const template = "pod template";
 const pods = ["Pod", template];
+/** Only its labels are checked here: its parser checks its annotations. */
+const policy = "NodeNetworkConfigurationPolicy";
 
-/**
- * The labels and annotations with our prefix that users write, or may copy. A NodeNetworkConfigurationPolicy is not among the kinds:
- * its parser reads all of it strictly.
- */
+/** The labels and annotations with our prefix that users write, or may copy. */
 const userKeys: readonly OwnKey[] = [
   { name: "addresses", place: "label", on: pods, values: ["gated", "planned"] },
   { name: "addresses", place: "label", on: ["StatefulSet", "Deployment"], values: ["planned"] },
@@ -29,6 +29,7 @@ const userKeys: readonly OwnKey[] = [
   { name: "detect", place: "annotation", on: pods },
   { name: "node-selector", place: "annotation", on: ["NetworkAttachmentDefinition"] },
   { name: "addresses", place: "annotation", on: ["IPAMClaim"] },
+  { name: "nodes-per-sync-wave", place: "annotation", on: [policy] },
 ];
 
 /** Those that plans and the controller write into objects that users write, too. */
@@ -38,14 +39,18 @@ const writtenKeys: readonly OwnKey[] = [
   { name: "planned", place: "label", on: ["IPAMClaim"] },
   { name: "host", place: "label", on: ["BareMetalHost"] },
   { name: "network-data", place: "annotation", on: ["BareMetalHost"] },
+  { name: "conflicts", place: "annotation", on: ["NodeIPPool"] },
+  ...["policy", "node"].map((name) => ({ name, place: "label", on: [policy] }) as const),
 ];
 
 /** `mac-<NIC>` on a BareMetalHost. */
 const macKey = /^mac-./;
 
-/** The kinds that are looked at. */
+const withTemplate = ["StatefulSet", "Deployment", "DaemonSet", "Job"];
+
+/** The kinds that are looked at. A ReplicaSet has the labels of its Deployment's template. */
 const kinds = new Set([
-  ...["Node", "Pod", "ReplicaSet", "StatefulSet", "Deployment", "DaemonSet", "Job"],
+  ...["Node", "Pod", ...withTemplate, "NodeIPPool", policy],
   ...["NetworkAttachmentDefinition", "IPAMClaim", "VirtualMachine", "BareMetalHost"],
 ]);
 
@@ -86,39 +91,62 @@ function isMade(metadata: Bag | undefined): boolean {
 }
 
 function wrongIn(metadata: Bag | undefined, on: string, path: readonly string[]): Issue[] {
-  return (["label", "annotation"] as const).flatMap((place) =>
+  const places: readonly Place[] = on === policy ? ["label"] : ["label", "annotation"];
+  return places.flatMap((place) =>
     Object.entries(asBag(metadata?.[`${place}s`]) ?? {}).flatMap(([key, value]) => {
-      const message = key.startsWith(ownPrefix) ? wrongWith(key, `${value}`, place, on) : undefined;
-      return message === undefined ? [] : [{ message, path: [...path, `${place}s`, key], hint: hints[on] ?? hint }];
+      const wrong = key.startsWith(ownPrefix) ? wrongWith(key, `${value}`, place, on) : undefined;
+      return wrong === undefined ? [] : [{ hint, ...wrong, ...hints[on], path: [...path, `${place}s`, key] }];
     }),
   );
 }
 
 const hint = "It has no effect: correct it, or remove it.";
-const hints: Readonly<Record<string, string>> = {
-  VirtualMachine:
-    "It has no effect: a VM asks for addresses by annotation network.kubevirt.io/addresses of its template.",
+const hints: Readonly<Record<string, { readonly hint: string }>> = {
+  VirtualMachine: {
+    hint: "It has no effect: a VM asks for addresses by annotation network.kubevirt.io/addresses of its template.",
+  },
 };
 
-function wrongWith(key: string, value: string, place: Place, on: string): string | undefined {
+function wrongWith(key: string, value: string, place: Place, on: string): Issue | undefined {
   const name = key.slice(ownPrefix.length);
   const known = [...userKeys, ...writtenKeys].filter((one) => one.place === place && one.on.includes(on));
   const same = known.find((one) => one.name === name);
   if (same !== undefined) return wrongValue(key, value, same, on);
   if (on === "BareMetalHost" && macKey.test(name)) return undefined;
   const elsewhere = userKeys.find((one) => one.name === name);
-  if (elsewhere !== undefined) return `${place} ${key} is not read on a ${on}, but as ${whereIs(elsewhere)}`;
-  const near = didYouMean(name, new Set(known.map((one) => one.name))).replace("mean ", `mean ${ownPrefix}`);
-  return near === "" && writtenByControllers.has(on) ? undefined : `unknown ${place} ${key}${near}`;
+  if (elsewhere !== undefined)
+    return { message: `${place} ${key} has no effect on a ${on}`, hint: whereTo(elsewhere, place, on) };
+  const near = suggestion(
+    name,
+    known.map((one) => one.name),
+    place,
+  );
+  return near === "" && writtenByControllers.has(on) ? undefined : { message: `unknown ${place} ${key}${near}` };
 }
 
-function wrongValue(key: string, value: string, { name, place, values }: OwnKey, on: string): string | undefined {
+/** The annotation that asks for a reset is the only one that users write with another prefix. */
+function suggestion(name: string, known: readonly string[], place: Place): string {
+  const reset = resetAnnotation.replace(/.*\//, "");
+  const near = didYouMean(name, new Set(place === "annotation" ? [...known, reset] : known));
+  return near.replace("mean ", `mean ${ownPrefix}`).replace(`${ownPrefix}${reset}`, resetAnnotation);
+}
+
+function wrongValue(key: string, value: string, { name, place, values }: OwnKey, on: string): Issue | undefined {
   if (values === undefined || values.includes(value)) return undefined;
   const elsewhere = userKeys.find((one) => one.name === name && one.values?.includes(value));
-  const meant = elsewhere === undefined ? didYouMean(value, values) : `, which is a ${whereIs(elsewhere)}`;
-  return `${place} ${key} of a ${on} must be ${values.join(" or ")}, not "${value}"${meant}`;
+  const meant =
+    elsewhere === undefined ? didYouMean(value, values) : `, which is a ${elsewhere.place} of a ${anyOf(elsewhere.on)}`;
+  return { message: `${place} ${key} of a ${on} must be ${values.join(" or ")}, not "${value}"${meant}` };
 }
 
-function whereIs({ place, on }: OwnKey): string {
-  return `${place} of a ${on.join(", a ")}`;
+/** Returns where to put a key that is on an object of a kind, as what it was there. */
+function whereTo({ place, on }: OwnKey, was: Place, kind: string): string {
+  const kindOfKey = place === "label" ? "a label" : "an annotation";
+  if (on.includes(kind)) return `Make it ${kindOfKey}.`;
+  const there = on.includes(template) && withTemplate.includes(kind) ? `the ${template}` : `a ${anyOf(on)}`;
+  return `Set it on ${there}${place === was ? "" : `, as ${kindOfKey}`}.`;
+}
+
+function anyOf(kinds: readonly string[]): string {
+  return kinds.join(", a ").replace(/, a (?=[^,]*$)/, " or a ");
 }

@@ -13,28 +13,54 @@ const label = (name: string, value: string) => withKey("labels", name, value);
 const annotation = (name: string, value: string) => withKey("annotations", name, value);
 const templated = (metadata: object) => ({ metadata: { name: "a" }, spec: { template: metadata } });
 const network = "NetworkAttachmentDefinition";
+const policy = "NodeNetworkConfigurationPolicy";
 
 describe("labels and annotations with our prefix", () => {
   it.each<[string, object, string]>([
     [network, annotation("poool", "a"), "unknown annotation poool; did you mean pool?"],
     [network, annotation("nodeselector", "a"), "unknown annotation nodeselector; did you mean node-selector?"],
-    [network, label("pool", "a"), `label pool is not read on a ${network}, but as annotation of a Pod, a pod template`],
+    [network, label("pool", "a"), `label pool has no effect on a ${network}. Make it an annotation.`],
+    [
+      "StatefulSet",
+      annotation("pool", "a"),
+      "annotation pool has no effect on a StatefulSet. Set it on the pod template.",
+    ],
+    [
+      "Deployment",
+      label("detect", "arp"),
+      "has no effect on a Deployment. Set it on the pod template, as an annotation.",
+    ],
+    [
+      "NodeIPPool",
+      annotation("reset-ippool", ""),
+      "unknown annotation reset-ippool; did you mean nmstate.io/reset-ippool?",
+    ],
+    [
+      "NodeIPPool",
+      annotation("reset-ipool", ""),
+      "unknown annotation reset-ipool; did you mean nmstate.io/reset-ippool?",
+    ],
+    ["NodeIPPool", label("pool", "a"), "label pool has no effect on a NodeIPPool"],
+    [policy, label("nodes-per-sync-wave", "2"), `has no effect on a ${policy}. Make it an annotation.`],
+    [policy, label("polcy", "a"), "unknown label polcy; did you mean policy?"],
     [
       "StatefulSet",
       templated(label("addresses", "Gated")),
       'must be gated or planned, not "Gated"; did you mean gated?',
     ],
     ["Deployment", templated(annotation("Detect", "arp,")), "unknown annotation Detect; did you mean detect?"],
-    ["Deployment", label("addresses", "gated"), 'not "gated", which is a label of a Pod, a pod template'],
+    ["Deployment", label("addresses", "gated"), 'not "gated", which is a label of a Pod or a pod template'],
     ["Job", templated(label("adresses", "gated")), "unknown label adresses; did you mean addresses?"],
     ["DaemonSet", templated(annotation("zones", "x")), "unknown annotation zones"],
     ["Pod", annotation("pol", "a"), "unknown annotation pol; did you mean pool?"],
-    ["Node", annotation("pool", "a"), "annotation pool is not read on a Node, but as annotation of a Pod"],
+    ["Node", annotation("pool", "a"), `has no effect on a Node. Set it on a Pod, a pod template or a ${network}.`],
     ["IPAMClaim", annotation("adresses", "a"), "unknown annotation adresses; did you mean addresses?"],
-    ["VirtualMachine", annotation("addresses", "{}"), "annotation addresses is not read on a VirtualMachine"],
+    ["VirtualMachine", annotation("addresses", "{}"), "annotation addresses has no effect on a VirtualMachine"],
     ["BareMetalHost", annotation("MAC-nic1", "a"), "unknown annotation MAC-nic1"],
   ])("%s: what has no effect is reported: %j", (kind, object, message) => {
-    const found = wrongKeys({ kind, ...object }).map((issue) => issue.message.replaceAll(own(""), ""));
+    const found = wrongKeys({ kind, ...object }).map(({ message, hint }) =>
+      `${message}. ${hint}`.replaceAll(own(""), ""),
+    );
     expect(found).toEqual([expect.stringContaining(message)]);
   });
 
@@ -46,6 +72,11 @@ describe("labels and annotations with our prefix", () => {
     ["Pod", annotation("pod-index", "Deployment/web/2")],
     ["BareMetalHost", annotation("mac-nic1", "a")],
     ["ConfigMap", label("anything", "a")],
+    ["NodeIPPool", annotation("conflicts", "10.0.0.3 unknown")],
+    [policy, label("policy", "a")],
+    // Its parser checks annotations, and the Deployment controller copies the labels of a Deployment's template.
+    [policy, annotation("nodes-per-sync-wav", "2")],
+    ["ReplicaSet", templated(label("adresses", "gated"))],
     ["VirtualMachine", templated(label("anything", "a"))],
   ])("%s: what is known, or not ours to judge, is not reported: %j", (kind, object) => {
     expect(wrongKeys({ kind, ...object })).toEqual([]);
@@ -83,14 +114,6 @@ describe("labels and annotations with our prefix", () => {
     const ofUsers = [...(texts[sources.indexOf("schema/own-keys.ts")] as string).matchAll(/"([a-z-]+)"/g)];
     const known = new Set(ofUsers.map(([, key]) => key));
     const unknown = new Set(keys.filter((key) => !known.has(key)));
-    expect([...unknown].sort()).toEqual([
-      "conflicts",
-      "node",
-      "nodes-per-sync-wave",
-      "owner",
-      "policy",
-      "pools-of-pods",
-      "slices",
-    ]);
+    expect([...unknown].sort()).toEqual(["owner", "pools-of-pods", "slices"]);
   });
 });

@@ -43,8 +43,8 @@ const enactmentRows: Readonly<Record<EnactmentState, (message: string) => Row[]>
   ],
 };
 
-export function enactmentConditions(state: EnactmentState, message: string, before: unknown): Bag[] {
-  return timed(enactmentRows[state](message), before);
+export function enactmentConditions(state: EnactmentState, message: string, before: unknown, now?: string): Bag[] {
+  return timed(enactmentRows[state](message), before, now);
 }
 
 /** Counts of the enactments of a policy's generation. */
@@ -93,7 +93,7 @@ export function mostAtOnce(maxUnavailable: unknown, nodes: number): number {
  *  some     | none            | all, some wait  | Progressing
  *  some     | none            | all             | Available
  */
-export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
+export function policyConditions(count: PolicyCount, before: unknown, now?: string): Bag[] {
   const { matching, ready, available, failed, aborted, pending } = count;
   const ignored = matching > ready ? `, ${matching - ready} nodes ignored due to NotReady state` : "";
   const finished = available + failed + aborted;
@@ -115,7 +115,7 @@ export function policyConditions(count: PolicyCount, before: unknown): Bag[] {
       `${available}/${matching} nodes successfully configured${ignored}`,
     );
   };
-  return timed(rows(), before);
+  return timed(rows(), before, now);
 }
 
 const policyTypes = ["Available", "Degraded", "Progressing", "Ignored"] as const;
@@ -147,8 +147,7 @@ export function isTrue(conditions: unknown, type: string): boolean {
 }
 
 /** Conditions that were there keep their places; new ones come after them. */
-function timed(rows: readonly Row[], before: unknown): Bag[] {
-  const now = new Date().toISOString().replace(/\.\d+Z$/, "Z");
+function timed(rows: readonly Row[], before: unknown, now = new Date().toISOString().replace(/\.\d+Z$/, "Z")): Bag[] {
   const old = asList(before).map((one) => asBag(one) ?? {});
   const placeOf = (type: string) => {
     const place = old.findIndex((one) => one.type === type);

@@ -4,6 +4,7 @@ import { nmstate } from "../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import { policy } from "./controller-objects.ts";
+import { countOf, type EnactmentState, enactmentConditions, isTrue, policyConditions } from "./handler-conditions.ts";
 import { type Odds, Play } from "./sim-play.ts";
 import { timestampWebhook } from "./sim-webhook.ts";
 
@@ -16,6 +17,10 @@ const kinds = {
 } as const;
 type Kind = keyof typeof kinds;
 
+/** kubernetes-nmstate 0.86 applies a policy five times at most, and tries ten times to write its status. */
+const mostApplied = 5;
+const mostWrites = 10;
+
 /** A machine: what is on its NICs, and what its handler is about to do. */
 interface Machine {
   readonly name: string;
@@ -24,6 +29,12 @@ interface Machine {
   readonly pulled: Set<string>;
   /** What the handler has read and not yet applied. */
   readonly work: Bag[];
+  /** What it has begun to apply: its enactment says so. */
+  begun: Bag | undefined;
+  /** How often each policy failed in its version, and when it is applied again. */
+  readonly failures: Map<string, { readonly version: string; readonly count: number; readonly again: number }>;
+  /** The policy whose status it writes next, as it read it, and how many tries met a conflict. */
+  status: { readonly policy: Bag; readonly conflicts: number } | undefined;
   /** Which version of each policy it has enacted. */
   readonly enacted: Map<string, string>;
   /** Which policy was applied last on each NIC. */
@@ -108,6 +119,9 @@ export class Game extends Play {
       nics: new Map(),
       pulled: new Set(),
       work: [],
+      begun: undefined,
+      failures: new Map(),
+      status: undefined,
       enacted: new Map(),
       lastOn: new Map(),
       isBroken: false,
@@ -213,7 +227,7 @@ export class Game extends Play {
     machine.isBroken = !machine.isBroken;
     this.trace.push(`${name} ${machine.isBroken ? "fails" : "is mended"}`);
     // What failed is tried again once it is mended.
-    if (!machine.isBroken) machine.enacted.clear();
+    if (!machine.isBroken) this.tryAgain(machine);
   }
 
   /** A NIC is pulled, or comes back. Not during a reset: that is a person's word that none comes back with an address. */
@@ -234,7 +248,12 @@ export class Game extends Play {
     this.trace.push(`${nic} of ${machine.name} comes back`);
     machine.pulled.delete(nic);
     // Somebody deletes the policies that failed, so that they are tried again.
-    machine.enacted.clear();
+    this.tryAgain(machine);
+  }
+
+  private tryAgain({ enacted, failures }: Machine): void {
+    enacted.clear();
+    failures.clear();
   }
 
   /** Somebody asks for a reset, and sees to it that all nodes have done what they know of, and have reported it. */
@@ -242,7 +261,7 @@ export class Game extends Play {
     for (const machine of this.machines.values()) {
       // The NICs that are pulled never come back with what they had.
       for (const nic of machine.pulled) machine.nics.delete(nic);
-      for (const policy of machine.work.splice(0)) this.enact(machine, policy);
+      while (this.goOn(machine));
       this.reportState(machine);
     }
     const some = (["NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkConfigurationEnactment"] as const)[
@@ -277,14 +296,10 @@ export class Game extends Play {
     return [...this.server.objects.values()].filter((one) => one.kind === kind);
   }
 
-  /** A step of a machine's handler: it reads a policy of its node, applies what it read, or reports. */
+  /** A step of a machine's handler: it goes on with what it does, or reads the policies of its node, or reports. */
   private handle(machine: Machine): void {
+    if (this.goOn(machine)) return;
     const { name, work } = machine;
-    const next = work.shift();
-    if (next !== undefined) {
-      this.enact(machine, next);
-      return;
-    }
     const policies = this.all("NodeNetworkConfigurationPolicy").filter((policy) => {
       const selector = Object.entries(asBag(asBag(policy.spec)?.nodeSelector) ?? {});
       return selector.every(([key, value]) => key === "kubernetes.io/hostname" && value === name);
@@ -295,22 +310,47 @@ export class Game extends Play {
       if (!policies.some(({ metadata }) => metadata.name === labels["nmstate.io/policy"]))
         this.server.remove(kinds.NodeNetworkConfigurationEnactment, enactment);
     }
-    for (const policy of policies)
-      if (machine.enacted.get(policy.metadata.name) !== versionOf(policy)) work.push(structuredClone(policy));
+    for (const policy of policies) if (this.isDue(machine, policy)) work.push(structuredClone(policy));
     if (work.length === 0) this.reportState(machine);
+  }
+
+  /** A version that is new, or that failed and whose pause is over. */
+  private isDue({ enacted, failures }: Machine, policy: Bag): boolean {
+    const { name } = policy.metadata as { name: string };
+    if (enacted.get(name) !== versionOf(policy)) return true;
+    const { count, again } = failures.get(name) ?? { count: mostApplied, again: 0 };
+    return count < mostApplied && again <= this.time.now();
+  }
+
+  /** Returns false if there was nothing to go on with. */
+  private goOn(machine: Machine): boolean {
+    const { status, begun, work } = machine;
+    const next = status === undefined && begun === undefined ? work.shift() : undefined;
+    if (status !== undefined) this.writeStatus(machine, status);
+    else if (begun !== undefined) this.enact(machine, begun);
+    else if (next !== undefined) this.begin(machine, next);
+    return (status ?? begun ?? next) !== undefined;
+  }
+
+  private begin(machine: Machine, policy: Bag): void {
+    machine.begun = policy;
+    machine.enacted.set((policy.metadata as { name: string }).name, versionOf(policy));
+    this.enactment(machine, policy, "progressing", "Applying desired state");
   }
 
   private enact(machine: Machine, policy: Bag): void {
     const { name, generation } = policy.metadata as { name: string; generation: number };
     this.trace.push(`${machine.name} enacts ${name} ${generation}`);
-    machine.enacted.set(name, versionOf(policy));
+    machine.begun = undefined;
+    machine.status = { policy, conflicts: 0 };
     const interfaces = asList(asBag(asBag(policy.spec)?.desiredState)?.interfaces);
     // As nmstate: a policy that names a NIC which is not there is refused as a whole.
     const pulled = interfaces.map((nic) => `${asBag(nic)?.name}`).find((nic) => machine.pulled.has(nic));
     if (machine.isBroken || pulled !== undefined) {
-      this.enactment(machine, name, generation, "Failing", pulled && `Failed to find unknown type interface ${pulled}`);
+      this.fail(machine, policy, pulled === undefined ? "" : `Failed to find unknown type interface ${pulled}`);
       return;
     }
+    machine.failures.delete(name);
     for (const item of interfaces) {
       const nic = asBag(item) ?? {};
       const ipv4 = asBag(nic.ipv4);
@@ -319,38 +359,70 @@ export class Game extends Play {
       machine.nics.set(`${nic.name}`, new Set(ips));
       machine.lastOn.set(`${nic.name}`, name);
     }
-    this.enactment(machine, name, generation, "Available");
+    this.enactment(machine, policy, "available", "successfully reconciled");
   }
 
-  private enactment(
-    machine: Machine,
-    policy: string,
-    policyGeneration: number,
-    type: "Available" | "Failing",
-    message = "",
-  ): void {
-    const key = `${machine.name}.${policy}`;
-    const condition = { type, status: "True", message, lastTransitionTime: timeOf(this) };
-    const status = { policyGeneration, conditions: [condition] };
+  /** The handler tries again after 1, 2, 4 and 8 seconds, and then gives up. */
+  private fail(machine: Machine, policy: Bag, error: string): void {
+    const { name } = policy.metadata as { name: string };
+    const version = versionOf(policy);
+    const before = machine.failures.get(name);
+    const count = 1 + (before?.version === version ? before.count : 0);
+    machine.failures.set(name, { version, count, again: this.time.now() + 1000 * 2 ** (count - 1) });
+    const what = `NodeNetworkConfigurationPolicy on node ${machine.name}`;
+    const message =
+      count < mostApplied
+        ? `failed to reconcile ${what}. Retrying ${count + 1}/${mostApplied}`
+        : `error reconciling ${what} at desired state apply: "", ${error}`;
+    this.enactment(machine, policy, count < mostApplied ? "retrying" : "failing", message);
+  }
+
+  private enactment(machine: Machine, policy: Bag, state: EnactmentState, message: string): void {
+    const { name, generation: policyGeneration } = policy.metadata as { name: string; generation: number };
+    const key = `${machine.name}.${name}`;
     const resource = kinds.NodeNetworkConfigurationEnactment;
-    if (this.server.objects.has(`${resource.plural}/${key}`))
-      this.server.change(resource, key, (one) => ({ ...one, status }));
+    const there = asBag(this.server.objects.get(`${resource.plural}/${key}`)?.status);
+    const before = there?.policyGeneration === policyGeneration ? there.conditions : [];
+    const status = { policyGeneration, conditions: enactmentConditions(state, message, before, timeOf(this)) };
+    if (there !== undefined) this.server.change(resource, key, (one) => ({ ...one, status }));
     else
       this.server.create(resource, {
         ...{ apiVersion: resource.apiVersion, kind: "NodeNetworkConfigurationEnactment" },
         metadata: {
           name: key,
-          labels: { "nmstate.io/node": machine.name, "nmstate.io/policy": policy },
+          labels: { "nmstate.io/node": machine.name, "nmstate.io/policy": name },
           ownerReferences: this.ownerOf(machine),
         },
         status,
       } as never);
-    // As the real handler: it tells in the policy that a node is done with it.
-    if (this.server.objects.has(`${kinds.NodeNetworkConfigurationPolicy.plural}/${policy}`))
-      this.server.change(kinds.NodeNetworkConfigurationPolicy, policy, (one) => ({
-        ...one,
-        status: { ...asBag(one.status), lastUnavailableNodeCountUpdate: `${timeOf(this)} ${this.steps}` },
-      }));
+  }
+
+  /** Writes the status of a policy as the handler read it in an earlier step. If the policy has changed, the handler reads it anew. */
+  private writeStatus(machine: Machine, { policy, conflicts }: NonNullable<Machine["status"]>): void {
+    const { name, resourceVersion } = policy.metadata as { name: string; resourceVersion: string };
+    const there = this.server.objects.get(`${kinds.NodeNetworkConfigurationPolicy.plural}/${name}`);
+    machine.status = undefined;
+    if (there === undefined) return;
+    if (there.metadata.resourceVersion !== resourceVersion) {
+      if (conflicts + 1 < mostWrites) machine.status = { policy: structuredClone(there), conflicts: conflicts + 1 };
+      else this.trace.push(`${machine.name} writes no status of ${name}: ${mostWrites} conflicts`);
+      return;
+    }
+    const conditions = policyConditions(this.countFor(machine, there), asBag(there.status)?.conditions, timeOf(this));
+    this.server.change(kinds.NodeNetworkConfigurationPolicy, name, (one) => ({
+      ...one,
+      status: { ...asBag(one.status), conditions, lastUnavailableNodeCountUpdate: `${timeOf(this)} ${this.steps}` },
+    }));
+  }
+
+  private countFor({ name }: Machine, policy: Bag) {
+    const { name: called, generation } = policy.metadata as { name: string; generation: number };
+    const enactments = this.all("NodeNetworkConfigurationEnactment").filter(
+      ({ metadata }) => metadata.labels?.["nmstate.io/policy"] === called,
+    );
+    const node = this.server.objects.get(`nodes/${name}`);
+    const ready = isTrue(asBag(node?.status)?.conditions, "Ready") ? 1 : 0;
+    return { ...countOf(enactments as never, generation), matching: node === undefined ? 0 : 1, ready };
   }
 
   private ownerOf({ name }: Machine) {
@@ -416,6 +488,11 @@ export class Game extends Play {
     const children = this.all("NodeNetworkConfigurationPolicy").filter(
       ({ spec }) => asBag(spec)?.capture === undefined,
     );
+    // A handler whose ten tries all meet a conflict never writes the status: a policy that is written all the time stays as it was.
+    const unfinished = children.filter(
+      ({ spec, status }) => this.machines.has(nodeIn(spec)) && !isTrue(asBag(status)?.conditions, "Available"),
+    );
+    if (unfinished.length > 0) throw this.broken(`not Available: ${unfinished.map(({ metadata }) => metadata.name)}`);
     const names = new Set([...wanted].filter((claim) => given.has(claim)).map(childOf));
     const leftOver = children.map(({ metadata }) => metadata.name).filter((name) => !names.has(name));
     if (missing.size === 0 && leftOver.length > 0) throw this.broken(`children: ${leftOver}`);
@@ -481,6 +558,11 @@ export class Game extends Play {
 
 function nodeOf(claim: string): string {
   return claim.split("/")[1] ?? "";
+}
+
+/** The node that a policy selects. */
+function nodeIn(spec: unknown): string {
+  return `${asBag(asBag(spec)?.nodeSelector)?.["kubernetes.io/hostname"]}`;
 }
 
 function childOf(claim: string): string {

@@ -10,7 +10,7 @@ import {
   type Plan,
   type Snapshot,
 } from "../core/index.ts";
-import type { Integration, RenderedObject } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
@@ -29,19 +29,13 @@ import { type RecordChange, recordChange } from "./record-change.ts";
 import { RecordLoss } from "./record-loss.ts";
 import { withoutRoom } from "./recordable.ts";
 import { inParallel } from "./refresh.ts";
-import { type Look, Renderer } from "./renderer.ts";
+import { type Look, Renderer, type Rendering } from "./renderer.ts";
 import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
 import { conflictingIn, factsOf, readScene, type Scene, toLookAgain } from "./scene.ts";
 import { Shown } from "./shown.ts";
 import { UnreadAddresses } from "./unread-addresses.ts";
 import type { World } from "./world.ts";
-
-interface Rendering {
-  readonly rendered: readonly RenderedObject[];
-  /** The owners whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
-  readonly kept: ReadonlySet<string>;
-}
 
 /** What came of looking at some owners. */
 export interface Looked {
@@ -167,10 +161,7 @@ export class Allocator implements Finder {
     const idle = this.proof.idle(owners, this.record.lines, scene);
     return {
       owners,
-      render: () => {
-        const { rendered, unknown } = this.renderer.render(desired, owners, after, this.record.lines, idle);
-        return { rendered, kept: new Set([...standing.kept, ...unclear, ...unknown]) };
-      },
+      render: () => this.renderer.render(desired, look, { snapshot: after, lines: this.record.lines, idle, unclear }),
       pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
       claims: changed.map(({ claim }) => claim),
       change: recordChange(plan, isAdopted),

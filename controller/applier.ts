@@ -7,7 +7,7 @@ import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { asks, goesWithOwner, readsKind } from "./asking.ts";
 import { type Change, changeOf, isEnd, isOfContent } from "./change.ts";
-import { Compared, withAppliedDigest } from "./compared.ts";
+import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
 import { LeftReports } from "./left-reports.ts";
@@ -54,7 +54,7 @@ export class Applier {
 
   /** Returns in how many milliseconds to look again, if something is to be told then. */
   async apply(key: string): Promise<number | undefined> {
-    const { whyRejected } = await this.allocator.scene();
+    const { whyRejected, rejected } = await this.allocator.scene();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
@@ -65,11 +65,10 @@ export class Applier {
     if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
-    if (wanted === undefined && this.isListing(key, source)) return;
-    const asOf = wanted?.asOf ?? this.wanted.asOf(owner ?? "");
+    if (wanted === undefined && (rejected.has(source) || this.isListing(key, source))) return;
     if (owner === undefined) return;
+    const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
     const change = this.changeOf(key, owner, wanted, there, part);
-    if (change === "delete" && this.isMadeSo(key, wanted, there)) return;
     if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
     const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
@@ -137,7 +136,9 @@ export class Applier {
         : part.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
     const isKept = isRefused || (wanted === undefined && this.isKeptFor(owner, part));
-    return changeOf(fingerprint, there, this.reportsOf(key).length, { ...part, isTakenOver, isKept });
+    const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
+    const about = { ...part, isTakenOver, isKept, wasApplied: isApplied };
+    return changeOf(fingerprint, there, this.reportsOf(key).length, about);
   }
 
   /** Reports whether an owner that waits for an address keeps the one it was given: it loses only what was recorded for it. */
@@ -153,22 +154,15 @@ export class Applier {
     return this.compared.isOpen(key, wanted.fingerprint, there);
   }
 
-  /** Is it otherwise in what cannot be changed because an admission webhook changes it whenever it is created? An Event says so. */
-  private isMadeSo(key: string, wanted: WantedObject | undefined, there: Seen | undefined): boolean {
-    return (
-      wanted !== undefined && there !== undefined && this.compared.isChangedAtWrite(key, wanted.fingerprint, there)
-    );
-  }
-
   /** A webhook may only have added to it: what the server has is compared with what was applied. */
   private async compare(key: string, wanted: WantedObject): Promise<undefined> {
-    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored, false));
+    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored));
     this.again(`apply ${key}`);
   }
 
-  private note({ key, fingerprint, object }: WantedObject, stored: object, isAnswer: boolean): void {
+  private note({ key, fingerprint, object }: WantedObject, stored: object): void {
     if (object === undefined) return;
-    this.compared.note(key, fingerprint, { wanted: object, stored, kind: this.world.kindFor(object), isAnswer });
+    this.compared.note(key, fingerprint, { wanted: object, stored, kind: this.world.kindFor(object) });
   }
 
   /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
@@ -208,7 +202,7 @@ export class Applier {
           : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there, kind), {
               type: "json",
             });
-      this.note(wanted, stored, true);
+      this.note(wanted, stored);
       this.world.take(kind, stored);
     } catch (error) {
       await this.recover(key, error);

@@ -29,6 +29,8 @@ interface Circumstances {
   readonly isTakenOver?: boolean;
   /** Is an object of ours neither replaced by another one nor deleted, because what it says may be in use? */
   readonly isKept?: boolean;
+  /** Did the controller create it with what is wanted? Then it is otherwise because it was changed as it was created, and would be again. */
+  readonly wasApplied?: boolean;
 }
 
 /**
@@ -49,6 +51,7 @@ interface Circumstances {
  *  yes         | being deleted                             | none: it is created once it is gone
  *  yes         | as it should be                           | none
  *  yes         | the same, and it must not be lost         | refuse: what it says may be in use
+ *  yes         | the same, but created as wanted           | none: a webhook changed it, and would do so again
  *  yes         | otherwise, in what cannot be changed      | delete: it is created once it is gone
  *  yes         | otherwise                                 | replace
  */
@@ -56,7 +59,7 @@ export function changeOf(
   wanted: Fingerprint | undefined,
   there: Seen | undefined,
   reports: number,
-  { protection, isTakenOver = false, isKept = false }: Circumstances = {},
+  { protection, isTakenOver = false, isKept = false, wasApplied = false }: Circumstances = {},
 ): Change {
   if (there === undefined) return wanted === undefined || reports > 0 ? "none" : "create";
   const isEnding = there.metadata.deletionTimestamp !== undefined;
@@ -67,7 +70,7 @@ export function changeOf(
       ? "unprotect"
       : "none";
   if (wanted === undefined) return isKept ? "none" : "delete";
-  if (there.fixed !== wanted.fixed) return isKept ? "refuse" : "delete";
+  if (there.fixed !== wanted.fixed) return isKept ? "refuse" : wasApplied ? "none" : "delete";
   return isAsWanted(wanted, there) ? "none" : "replace";
 }
 

@@ -21,13 +21,16 @@ interface Pair {
   readonly wanted: string;
   readonly there: string;
   readonly isCovered: boolean;
-  /** Is it the answer to a write of the controller? */
-  readonly isAnswer: boolean;
+}
+
+/** Returns whether the controller applied what is wanted now: what the object says otherwise, others have changed as it was written or since. */
+export function wasApplied({ metadata }: Seen, { digest }: Fingerprint): boolean {
+  return metadata.annotations?.[appliedDigest] === digest;
 }
 
 /**
  * What is known of made objects whose digest is not that of what was applied: admission webhooks and API servers add
- * fields. Each is compared once, field by field, and only the two digests are kept.
+ * fields. Each is compared once, field by field, and only the two digests and the result are kept.
  *
  *  its applied digest    | the object                              | to do
  *  ----------------------+-----------------------------------------+------------------------------------------------------
@@ -44,17 +47,12 @@ export class Compared {
   note(
     key: string,
     { digest }: Fingerprint,
-    {
-      wanted,
-      stored,
-      kind,
-      isAnswer,
-    }: { wanted: RenderedObject; stored: object; kind: WatchedKind; isAnswer: boolean },
+    { wanted, stored, kind }: { wanted: RenderedObject; stored: object; kind: WatchedKind },
   ): void {
     const there = contentDigest(stored as Bag, kind);
     const isCovered = isSuperset(contentIn(stored as Bag, kind), contentIn({ ...wanted }, kind));
     if (there === digest) this.pairs.delete(key);
-    else this.pairs.set(key, { wanted: digest, there, isCovered, isAnswer });
+    else this.pairs.set(key, { wanted: digest, there, isCovered });
   }
 
   /** Returns what is wanted with the digests of the object that is there, if that covers it. */
@@ -67,14 +65,8 @@ export class Compared {
   isOpen(key: string, wanted: Fingerprint, there: Seen): boolean {
     if (!isManaged(there) || there.digest === wanted.digest) return false;
     const applied = there.metadata.annotations?.[appliedDigest];
-    const mayBeCovered = applied === undefined ? there.fixed !== wanted.fixed : applied === wanted.digest;
+    const mayBeCovered = applied === undefined ? there.fixed !== wanted.fixed : wasApplied(there, wanted);
     return mayBeCovered && this.find(key, wanted, there) === undefined;
-  }
-
-  /** Returns whether an admission webhook changed the object when the controller wrote it: made anew, it would be the same. */
-  isChangedAtWrite(key: string, wanted: Fingerprint, there: Seen): boolean {
-    const pair = this.find(key, wanted, there);
-    return pair?.isAnswer === true && !pair.isCovered;
   }
 
   forget(key: string): void {

@@ -264,13 +264,13 @@ export class Engine {
     if (hasFreed) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
     this.reportSoon([...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])]);
-    const { rendered, kept } = render();
+    const { rendered, kept, rejected } = render();
     const wanted = rendered.map((object) => wantedObject(object, this.world, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);
     for (const owner of owners) {
       if (kept.has(owner)) continue;
-      const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf);
+      const keys = this.wanted.replace(owner, byOwner.get(owner) ?? [], asOf, rejected);
       for (const made of this.world.ofOwner(owner))
         if (isManaged(made) || goesWithOwner(made, this.world, this.integrations)) keys.add(objectKey(made));
       for (const key of keys) this.queue.add(`apply ${key}`);

@@ -38,6 +38,23 @@ export interface Asked {
   readonly shared: ReadonlyMap<string, Reading>;
 }
 
+/** What the record has once a look is over. */
+interface Recorded {
+  readonly snapshot: Snapshot;
+  readonly lines: LinesByOwner;
+  readonly idle: ReadonlySet<Allocation>;
+  readonly unclear: ReadonlySet<string>;
+}
+
+/** What is to exist for the owners that were looked at. */
+export interface Rendering {
+  readonly rendered: readonly RenderedObject[];
+  /** The owners whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
+  readonly kept: ReadonlySet<string>;
+  /** The keys of the sources of which nothing is rendered, because they cannot be acted upon. */
+  readonly rejected: ReadonlySet<string>;
+}
+
 /**
  * Reads what is desired for owners, and renders what is to exist for them. An object that is made of what many owners have
  * belongs to its source, which is looked at as if it were an owner:
@@ -96,16 +113,10 @@ export class Renderer {
   }
 
   /**
-   * What is to exist for these owners, of what was asked for and the record that has it; and those of whom nobody can tell. Nothing is
-   * made to take `idle` lines off their owners.
+   * Renders what is to exist for the owners of a look, of what was asked for and the record that has it. Nothing is made to take `idle`
+   * lines off their owners; the objects of `unclear` owners stay as they are.
    */
-  render(
-    { own, shared }: Asked,
-    owners: ReadonlySet<string>,
-    snapshot: Snapshot,
-    lines: LinesByOwner,
-    idle: ReadonlySet<Allocation>,
-  ) {
+  render({ own, shared }: Asked, { owners, standing }: Look, { snapshot, lines, idle, unclear }: Recorded): Rendering {
     const mine = [...owners].map((owner) => lines.of(owner));
     const looked = {
       ...snapshot,
@@ -123,7 +134,8 @@ export class Renderer {
       return this.rendered(reading, its, true);
     };
     const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
-    return { rendered: all.flatMap((one) => one.rendered), unknown: all.flatMap((one) => one.unknown) };
+    const kept = new Set([...standing.kept, ...unclear, ...all.flatMap((one) => one.unknown)]);
+    return { rendered: all.flatMap((one) => one.rendered), kept, rejected: standing.rejected };
   }
 
   private read(objects: ReadObjects, { nodes, poolUids, conflicting }: Facts, { scene, standing }: Look): Desired {

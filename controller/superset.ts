@@ -41,6 +41,14 @@ export function changedFields(written: unknown, answer: unknown, path = ""): str
   return Object.entries(fields).flatMap(([name, value]) => changedFields(value, found?.[name], fieldPath(path, name)));
 }
 
+/** Returns whether the answer to a write differs from what was written only in what it lacks: API servers drop the fields that a CRD does not have. */
+export function isOnlyDropped(written: unknown, answer: unknown): boolean {
+  if (answer === undefined || isTaken(written, answer)) return true;
+  const [fields, found] = [asBag(written), asBag(answer)];
+  if (fields === undefined || found === undefined) return Array.isArray(written) && isSuperset(written, answer);
+  return Object.entries(fields).every(([name, value]) => isOnlyDropped(value, found[name]));
+}
+
 function isTaken(written: unknown, answer: unknown): boolean {
   const items = asList(written);
   if (items.length === 0 && (written === null || written === undefined || Array.isArray(written)))

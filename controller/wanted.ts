@@ -24,19 +24,31 @@ export function wantedObject(object: RenderedObject, world: World, asOf: number)
   return { key, fingerprint: mark, object, owner: owners[0] ?? "", source: sources[0] ?? "", asOf };
 }
 
+/** What the last look at an owner told. */
+interface OwnerObjects {
+  readonly keys: ReadonlySet<string>;
+  readonly asOf: number;
+  /** The sources that were rejected then: the look does not tell whether their objects are to exist. */
+  readonly rejected: ReadonlySet<string>;
+}
+
 /** The objects that are to exist, as far as their owners were looked at. */
 export class Wanted {
   private readonly objects = new Map<string, WantedObject>();
-  private readonly byOwner = new Map<string, { readonly keys: ReadonlySet<string>; readonly asOf: number }>();
+  private readonly byOwner = new Map<string, OwnerObjects>();
   private readonly counts = new Map<string, number>();
 
   get(key: string): WantedObject | undefined {
     return this.objects.get(key);
   }
 
-  /** When the record was read by which this owner was looked at; if it was not, nobody knows what is to exist for it. */
-  asOf(owner: string): number | undefined {
-    return this.byOwner.get(owner)?.asOf;
+  /**
+   * Returns when the record was read by which this owner was looked at. If it was not, or if the source was rejected then, nobody
+   * knows which objects of the source are to exist for it.
+   */
+  asOf(owner: string, source: string): number | undefined {
+    const last = this.byOwner.get(owner);
+    return last?.rejected.has(source) ? undefined : last?.asOf;
   }
 
   /** How many objects are to exist of a source. */
@@ -44,14 +56,14 @@ export class Wanted {
     return this.counts.get(source) ?? 0;
   }
 
-  /** Says all that is to exist for an owner. Returns the keys of what is, and of what was. */
-  replace(owner: string, all: readonly WantedObject[], asOf: number): Set<string> {
+  /** Says all that is to exist for an owner, of all sources but the rejected ones. Returns the keys of what is, and of what was. */
+  replace(owner: string, all: readonly WantedObject[], asOf: number, rejected: ReadonlySet<string>): Set<string> {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
     const changed = new Set(all.filter((one) => this.isChange(one)));
     // What another owner has by this name now is that one's.
     for (const key of before) if (this.objects.get(key)?.owner === owner) this.drop(key);
     const keys = new Set(all.map((one) => this.put(changed.has(one) ? { ...one, isChanged: true } : one)));
-    this.byOwner.set(owner, { keys, asOf });
+    this.byOwner.set(owner, { keys, asOf, rejected });
     return new Set([...before, ...keys]);
   }
 

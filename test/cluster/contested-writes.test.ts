@@ -83,12 +83,12 @@ const hostile: Readonly<Record<string, Hostile>> = {
       return marked({ labels })(object);
     },
     about: "a",
-    says: /webhook changes metadata\.labels\[nodeippool\.nmstate\.io\/node\] of nodenetworkconfigurationpolicies a--n1/,
+    says: /webhook or policy changes metadata\.labels\[nodeippool\.nmstate\.io\/node\] of nodenetworkconfigurationpolicies a--n1/,
   },
   "b--n1": {
     mutate: specified({ nodeSelector: { "kubernetes.io/hostname": "x" } }),
     about: "b",
-    says: /webhook changes spec\.nodeSelector\[kubernetes\.io\/hostname\] of nodenetworkconfigurationpolicies b--n1/,
+    says: /webhook or policy changes spec\.nodeSelector\[kubernetes\.io\/hostname\] of nodenetworkconfigurationpolicies b--n1/,
   },
   p: { mutate: marked({ finalizers: [] }), about: "p", says: /changes metadata\.finalizers of nodeippools p/ },
   q: {
@@ -109,12 +109,12 @@ const hostile: Readonly<Record<string, Hostile>> = {
   "IPAddress/longer": {
     mutate: specified({ prefix: 25 }),
     about: "longer",
-    says: /webhook changes spec\.prefix of ipaddresses longer when the controller writes it/,
+    says: /webhook or policy changes spec\.prefix of ipaddresses longer when the controller writes it/,
   },
   "IPAddress/other": {
     mutate: specified({ address: "10.0.5.99" }),
     about: "other",
-    says: /webhook changes spec\.address of ipaddresses other when the controller writes it/,
+    says: /webhook or policy changes spec\.address of ipaddresses other when the controller writes it/,
   },
   "IPAddressClaim/unready": {
     mutate: reported(ofOthers("Ready")),

@@ -51,6 +51,7 @@ const states: Readonly<Record<string, Seen | undefined>> = {
   "ours, no annotation": there({ metadata: { annotations: {} } }),
   "ours, of another owner": there({ metadata: { ownerReferences: owner("u2") } }),
   "ours, other capture": there({ spec: { capture: { x: "2" } } }),
+  "other capture, was applied": there({ spec: { capture: { x: "2" } } }),
   "ours, being deleted": there({ metadata: { deletionTimestamp: "2026-01-01T00:00:00Z" } }),
   "protected, being deleted": there({ metadata: deleted }),
   "protected, deleted, other": there({ metadata: deleted, spec: { capture: { x: "2" } } }),
@@ -108,6 +109,7 @@ describe("changeOf", () => {
       ours, no annotation           | 0       | replace | delete
       ours, of another owner        | 0       | replace | delete
       ours, other capture           | 0       | delete  | delete
+      other capture, was applied    | 0       | none    | delete
       ours, being deleted           | 0       | none    | none
       protected, being deleted      | 0       | none    | unprotect
       protected, deleted, other     | 0       | unprotect | unprotect
@@ -116,7 +118,10 @@ describe("changeOf", () => {
     const state = `${cell("is there")[0]}`;
     expect(Object.keys(states)).toContain(state);
     const change = (object: RenderedObject | undefined) =>
-      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]), { protection });
+      changeOf(object && fingerprint(object, kind), states[state], Number(cell("reports")[0]), {
+        protection,
+        wasApplied: state.endsWith("was applied"),
+      });
     expect([change(wanted), change(undefined)]).toEqual([cell("wanted")[0], cell("not wanted")[0]]);
   });
 });

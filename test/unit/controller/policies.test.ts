@@ -120,3 +120,56 @@ describe("two policies that set one list of addresses of a NIC", () => {
     expect(addressesOf(sim, "a--n1")).toEqual(["10.0.1.1"]);
   });
 });
+
+describe("a typo that is mended within seconds", () => {
+  const withSpec = (sim: SimController, kindOfIt: string, name: string, more: object) =>
+    sim.change(kindOfIt, name, (one) => ({ ...one, spec: { ...asBag(one.spec), ...more } }));
+  const range = { cidr: "10.0.0.0/24", start: "10.0.0.1", end: "10.0.0.9" };
+  const typos: [string, (sim: SimController) => void, (sim: SimController) => void][] = [
+    [
+      "in the pool",
+      (sim) => withSpec(sim, "NodeIPPool", "p", { range: { cidr: "10.0.0.0/24", end: "10.9.0.0" } }),
+      (sim) => withSpec(sim, "NodeIPPool", "p", { range }),
+    ],
+    [
+      "in the policy",
+      (sim) => withSpec(sim, kind, "a", { capture: { address: "ippool.pp.allocate" } }),
+      (sim) => withSpec(sim, kind, "a", { capture: { address: "ippool.p.allocate" } }),
+    ],
+  ];
+  async function begin(rejectedFor: number, breakIt: (sim: SimController) => void): Promise<SimController> {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.create(policy("a", "p", "eth1", { maxUnavailable: "100%" }) as never);
+    for (const name of ["n1", "n2"]) sim.node(name);
+    await sim.pass(10_000);
+    breakIt(sim);
+    await sim.pass(rejectedFor);
+    return sim;
+  }
+  const deleted = (sim: SimController) =>
+    sim.server.events.filter(({ type }) => type === "delete").map(({ object }) => object.metadata.name);
+
+  it.each(typos)("%s: no policy of a node is deleted, whatever changes meanwhile", async (_, breakIt, mend) => {
+    const sim = await begin(1000, breakIt);
+    mend(sim);
+    sim.enact("a--n1", "n1", "Available");
+    await sim.pass(30_000);
+    expect(deleted(sim)).toEqual([]);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address", "10.0.0.2 Node/n2/a/address"]);
+  });
+
+  it.each(typos)("%s: a node that the policy no longer selects is served as such then", async (_, breakIt, mend) => {
+    const sim = await begin(1000, breakIt);
+    sim.change("Node", "n1", (one) => ({
+      ...one,
+      metadata: { ...asBag(one.metadata), labels: { ...asBag(asBag(one.metadata)?.labels), role: "other" } },
+    }));
+    await sim.pass(20_000);
+    expect(sim.lines()).toContain("10.0.0.1 Node/n1/a/address");
+    mend(sim);
+    await sim.pass(10_000);
+    expect(sim.lines()).toContain("10.0.0.1 Node/n1/a/address releasing");
+    expect(sim.object(kind, "a--n2")).toBeDefined();
+  });
+});

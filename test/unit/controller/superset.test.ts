@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changedFields, isSuperset } from "../../../controller/superset.ts";
+import { changedFields, isOnlyDropped, isSuperset } from "../../../controller/superset.ts";
 
 describe("what was applied is there", () => {
   it.each([
@@ -47,5 +47,19 @@ describe("the answer to a write", () => {
     ["has nothing of it", { a: { b: 1, c: "x" } }, {}, ["a.b", "a.c"]],
   ])("%s", (_, written, answer, changed) => {
     expect(changedFields(written, answer)).toEqual(changed);
+  });
+});
+
+describe("the answer to a write that lacks some of it", () => {
+  it.each<[string, unknown, unknown, boolean]>([
+    ["has no field of a mapping", { a: { b: 1, c: 2 } }, { a: { b: 1 } }, true],
+    ["has none of its fields", { a: { b: 1 } }, {}, true],
+    ["has items that lack a field", { list: [{ a: 1, b: 2 }] }, { list: [{ a: 1 }] }, true],
+    ["lacks one field, and has another value of another one", { a: 1, b: 2 }, { a: 3 }, false],
+    ["has no items", { list: [1] }, { list: [] }, false],
+    ["has something where there is to be nothing", { a: null }, { a: 1 }, false],
+    ["has a text in place of a mapping", { a: { b: 1 } }, { a: "b" }, false],
+  ])("%s", (_, written, answer, isDropped) => {
+    expect(isOnlyDropped(written, answer)).toBe(isDropped);
   });
 });

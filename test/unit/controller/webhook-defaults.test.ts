@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { capi } from "../../../integrations/capi/capi.ts";
+import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
@@ -79,8 +80,8 @@ describe("a webhook that adds defaults to a policy of a node", () => {
 });
 
 /** The same cluster with a controller that was started anew. */
-function restart({ server, record }: SimController): SimController {
-  const sim = new SimController();
+function restart({ server, record }: SimController, integrations?: readonly Integration[]): SimController {
+  const sim = new SimController(undefined, undefined, undefined, integrations);
   Object.assign(sim.server, server);
   sim.record = record;
   return sim;
@@ -151,19 +152,71 @@ describe("after a restart", () => {
   );
 });
 
-describe("a webhook that adds a default to what cannot be changed in an object", () => {
-  it("does not have it deleted", async () => {
+describe("what cannot be changed in an object, which a webhook changes as the object is created", () => {
+  /** A claim beside a webhook that changes its IPAddress. */
+  function beginWith(webhook: (sim: SimController) => void): SimController {
     const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2")]);
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
-    addDefaults(sim);
+    webhook(sim);
     sim.create({
       apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
       kind: "IPAddressClaim",
       metadata: { name: "c", namespace: "metal3" },
       spec: { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" } },
     } as never);
+    return sim;
+  }
+  const writes = (sim: SimController) =>
+    sim.requests.filter((one) => one.endsWith(" ipaddresses") && !/^(get|list)/.test(one));
+  const setPrefix = (sim: SimController) => {
+    sim.server.webhook = (object) =>
+      object.kind === "IPAddress" ? ({ ...object, spec: { ...asBag(object.spec), prefix: 30 } } as never) : object;
+  };
+  const spec = (sim: SimController) => asBag(sim.object("IPAddress", "c")?.spec);
+
+  it("is left as it is where it is a default", async () => {
+    const sim = beginWith(addDefaults);
     await sim.pass(30_000);
-    const writes = sim.requests.filter((one) => one.endsWith(" ipaddresses") && !/^(get|list)/.test(one));
-    expect(writes).toEqual(["create ipaddresses"]);
+    expect(writes(sim)).toEqual(["create ipaddresses"]);
   });
+
+  it("is left as it is, whether the webhook is there or not, and after a restart: an Event says what to do", async () => {
+    const sim = beginWith(setPrefix);
+    await sim.pass(30_000);
+    expect(writes(sim)).toEqual(["create ipaddresses"]);
+    expect(sim.said.filter((one) => one.includes("ChangedBack"))).toEqual([
+      expect.stringMatching(/webhook or policy changes spec\.prefix of ipaddresses c .*then delete ipaddresses c: /),
+    ]);
+    for (const webhook of [sim.server.webhook, (object: unknown) => object] as never[]) {
+      const again = restart(sim, [capi("v1beta2")]);
+      again.server.webhook = webhook;
+      await again.pass(30_000);
+      expect(writes(again)).toEqual([]);
+    }
+  });
+
+  it("is as the controller writes it once the webhook is gone and somebody deletes the object", async () => {
+    const sim = beginWith(setPrefix);
+    await sim.pass(5000);
+    expect(spec(sim)).toMatchObject({ address: "10.0.0.1", prefix: 30 });
+    sim.server.webhook = (object) => object;
+    sim.remove("IPAddress", "c", "metal3");
+    await sim.pass(5000);
+    expect(spec(sim)).toMatchObject({ address: "10.0.0.1", prefix: 24 });
+  });
+});
+
+it("a field that the API server drops, because its CRD is older: an Event says to apply the CRD", async () => {
+  const sim = begin();
+  sim.server.webhook = ({ status, ...object }) => {
+    const { releasing: _, ...rest } = asBag(status) ?? {};
+    const isPruned = object.kind === "NodeIPPool" && status !== undefined;
+    return { ...object, ...(status !== undefined && { status: isPruned ? rest : status }) } as never;
+  };
+  await sim.pass(30_000);
+  expect(sim.said.filter((one) => one.includes("ChangedBack"))).toEqual([
+    expect.stringMatching(
+      /^NodeIPPool\.nmstate\.io\/p ChangedBack: the API server drops status\.releasing of nodeippools p .*Next: apply the CRD of this release/,
+    ),
+  ]);
 });

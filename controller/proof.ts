@@ -50,7 +50,6 @@ export class Proof {
         !lines.every((line) => still.has(line)) ||
         (await this.isBack(owner)) ||
         (await this.isMadeAnew(owner)) ||
-        (await this.hasObject(lines)) ||
         (await this.isShownOtherwise(lines, evidence));
       if (isDoubtful) doubtful.add(owner);
     });
@@ -91,8 +90,10 @@ export class Proof {
     });
   }
 
-  /** Asks the server for all objects that may have one of these addresses: nobody knows by which name. */
+  /** Asks the server for all objects that may have one of these addresses: by their names or, where these are not known, for all of a kind. */
   private async askForAny(lines: readonly Allocation[]): Promise<void> {
+    const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.objectOf?.(claim) ?? []));
+    await inParallel([...keys], (key) => refresh(key, this.world, this.ground.objects));
     const kinds = new Set(
       lines.flatMap(({ claim }) => this.partOf(claim)?.kinds ?? []).filter((one) => one.mayHaveAny),
     );
@@ -113,16 +114,6 @@ export class Proof {
     const key = this.world.keyOfOwner(owner);
     if (key === undefined || !this.world.isGone(owner)) return false;
     return (await fetched(key, this.world, this.ground.objects)) !== undefined;
-  }
-
-  /** Is there an object with one of these addresses that the watch does not show? */
-  private async hasObject(lines: readonly Allocation[]): Promise<boolean> {
-    for (const { claim } of lines) {
-      const key = this.partOf(claim)?.objectOf?.(claim);
-      if (key === undefined) continue;
-      if ((await refresh(key, this.world, this.ground.objects)) !== undefined) return true;
-    }
-    return false;
   }
 
   /** What others have by which a line may be free, as the watch shows it. */

@@ -115,7 +115,7 @@ export interface InCluster {
   sourceOf(claim: string): string;
   /** Of the claims of one owner, those with one word are served together or not at all; absent where those of one source are. */
   shareOf?(claim: string): string;
-  /** The key of the one object that has the address of a claim; absent where a claim's address is in objects of other names. */
+  /** The key of the one object that may have an address of a claim; absent where a claim's addresses are in objects of other names. */
   objectOf?(claim: string): string;
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];

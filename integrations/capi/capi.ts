@@ -16,6 +16,7 @@ export function capi(version: ClusterApiVersion): Integration<CapiModel> {
     read: ({ owned }) => readEach(owned, parseAddressClaim),
     claims: claimsForAddresses,
     isClaim: isAddressClaim,
+    freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)",
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
     uses: () => usesOfAddress,
     inCluster: capiInCluster(version),

@@ -1,4 +1,4 @@
-import { formatOwner, ownerOfKey } from "../../core/index.ts";
+import { type Allocation, formatOwner, ownerOfKey, parseAddress } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
@@ -147,6 +147,13 @@ function isMachine(owner: string, { metadata }: Bag): boolean {
   return marks["cluster.x-k8s.io/machine"] !== undefined && owner.startsWith(`${claimKind}/${namespace}:`);
 }
 
+/** Whether an IPAddress may have the address of a line: it is for the owner of the line, and its address is that one, or cannot be read. */
+function mayHave(object: Bag, { claim, address }: Allocation): boolean {
+  const { owners } = concerns(object);
+  const has = parseAddress(`${asBag(object.spec)?.address}`).value;
+  return owners !== "all" && owners.includes(ownerOfKey(claim)) && (has === undefined || has === address);
+}
+
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ClusterApiVersion): InCluster {
   return {
@@ -159,10 +166,11 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
     // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
     isWaiting: (claim) => isFree(asBag(claim.metadata) ?? {}) || isInUse(claim),
     has: isInUse,
-    // A claim is deleted once its machine is: that is the word of who made it. Its IPAddress must be gone, too.
+    // A claim is deleted once its machine is: that is the word of who made it. No IPAddress must have the address, either; one that has
+    // another one was made for a claim of the same name.
     gone: (objects, _, releasing) => {
-      const shown = new Set(objects.filter(({ kind }) => kind === addressKind).flatMap((one) => concerns(one).owners));
-      return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
+      const there = objects.filter(({ kind }) => kind === addressKind);
+      return releasing.filter((line) => !there.some((one) => mayHave(one, line)));
     },
     report,
     takesOver: isAdoptable,

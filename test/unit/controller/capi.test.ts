@@ -237,6 +237,49 @@ describe("an IPAddressClaim", () => {
     expect(addresses()).toEqual(["0 10.0.0.3", "a 10.0.0.1", "b 10.0.0.2"]);
   });
 
+  it("that is made again under its name on another pool gets an address there, and the one of the first pool is free", async () => {
+    const { sim, addresses, ready, remove } = begin(1);
+    const range = { cidr: "10.0.1.0/24", start: "10.0.1.1", end: "10.0.1.9" };
+    sim.create({ ...pool(9), metadata: { name: "q" }, spec: { range } } as never);
+    sim.create(claim("a") as never);
+    await sim.pass(3000);
+    remove("a");
+    await sim.pass(3000);
+    sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "q" } }) as never);
+    sim.create(claim("b") as never);
+    await sim.pass(3000);
+    expect(sim.lines()).toEqual([
+      "10.0.1.1 IPAddressClaim/metal3:a/address",
+      "10.0.0.1 IPAddressClaim/metal3:a/address releasing",
+    ]);
+    await sim.pass(60_000);
+    expect(addresses()).toEqual(["a 10.0.1.1", "b 10.0.0.1"]);
+    expect(ready("b")?.status).toBe("True");
+  });
+
+  it("whose IPAddress is left keeps its address in a reset, and the Event says what has it", async () => {
+    const { sim, remove } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(3000);
+    sim.change(
+      "IPAddress",
+      "a",
+      (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: ["example.org/x"] } }),
+      "metal3",
+    );
+    remove("a");
+    await sim.pass(60_000);
+    const annotations = { "nmstate.io/reset-ippool": "" };
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address releasing"]);
+    expect(sim.said.filter((one) => one.includes("ResetKept"))).toEqual([
+      expect.stringMatching(
+        /free once no IPAddress has it \(kubectl get ipaddresses\.ipam\.cluster\.x-k8s\.io -A\)\.$/,
+      ),
+    ]);
+  });
+
   it("has its IPAddress made anew with what its pool says now", async () => {
     const { sim, addresses } = begin();
     sim.create(claim("a") as never);

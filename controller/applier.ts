@@ -135,15 +135,16 @@ export class Applier {
         ? goesWithOwner(there, this.world, this.ground.integrations)
         : part.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
-    const isKept = isRefused || (wanted === undefined && this.isKeptFor(owner, part));
+    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, part));
     const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
     const about = { ...part, isTakenOver, isKept, wasApplied: isApplied };
     return changeOf(fingerprint, there, this.reportsOf(key).length, about);
   }
 
-  /** Reports whether an owner that waits for an address keeps the one it was given: it loses only what was recorded for it. */
-  private isKeptFor(owner: string, { whyRefused }: InCluster): boolean {
-    if (whyRefused === undefined || !this.allocator.pending.has(owner)) return false;
+  /** Reports whether an object is the one of a claim that waits for an address: its owner loses only what was recorded for it. */
+  private isKeptFor(key: string, owner: string, { objectOf }: InCluster): boolean {
+    const pending = this.allocator.pending.get(owner) ?? [];
+    if (!pending.some(({ claim }) => objectOf?.(claim) === key)) return false;
     const isLeaving = this.world.owner(owner)?.metadata.deletionTimestamp !== undefined;
     return !isLeaving && this.allocator.record.lines.of(owner).releasing.length === 0;
   }

@@ -25,7 +25,7 @@ export function contestMessage(write: Write, answer: unknown, isFixed = false): 
   const what = `of ${plural} ${name}${part}`;
   if (lost.length > 0) {
     const remake = isFixed ? `, then delete ${plural} ${name}: the controller creates it again` : "";
-    return isOnlyDropped(written, answer)
+    return isPruned(write, answer, lost)
       ? `the API server drops ${listed(lost)} ${what} when the controller writes it: the CRD of ${plural} may be older than the controller. Next: ${newCrd(resource)}${remake}. If that changes nothing, see ${changers}.`
       : `an admission webhook or policy changes ${listed(lost)} ${what} when the controller writes it. Next: see ${changers}${remake}.`;
   }
@@ -34,6 +34,12 @@ export function contestMessage(write: Write, answer: unknown, isFixed = false): 
   if (verb === "delete")
     return `another program makes ${plural} ${name} again each time the controller has deleted it. ${pause} Next: see in its metadata.managedFields which.`;
   return `another program changes ${listed(leavesOf(written))} ${what} back each time the controller has written it. ${pause} Next: see in its metadata.managedFields which program writes it.`;
+}
+
+/** Reports whether the API server drops fields that the CRD of an object does not have: it never drops metadata. */
+function isPruned({ resource, written }: Write, answer: unknown, lost: readonly string[]): boolean {
+  const isCustom = resource.apiVersion.includes(".");
+  return isCustom && !lost.some((path) => path.startsWith("metadata.")) && isOnlyDropped(written, answer);
 }
 
 function newCrd({ apiVersion, plural }: Write["resource"]): string {

@@ -1,4 +1,6 @@
 import { describe, expect, it } from "vitest";
+import { contestMessage } from "../../../controller/contest.ts";
+import type { Write } from "../../../controller/write-limit.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
@@ -219,4 +221,38 @@ it("a field that the API server drops, because its CRD is older: an Event says t
       /^NodeIPPool\.nmstate\.io\/p ChangedBack: the API server drops status\.releasing of nodeippools p .*Next: apply the CRD of this release/,
     ),
   ]);
+});
+
+describe("a field that the answer to a write lacks", () => {
+  const [pools, claims, maps] = [
+    { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
+    { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" },
+    { apiVersion: "v1", plural: "configmaps" },
+  ];
+  it.each<[string, Write["resource"], Bag, Bag, RegExp]>([
+    [
+      "is unknown to our CRD",
+      pools,
+      { status: { a: 1 } },
+      {},
+      /drops status\.a .*Next: apply the CRD of this release\./,
+    ],
+    [
+      "is unknown to the CRD of others",
+      claims,
+      { status: { a: 1 } },
+      {},
+      /drops status\.a .*Next: update the CRD of ipamclaims\./,
+    ],
+    [
+      "is in the metadata",
+      pools,
+      { metadata: { finalizers: ["x"] } },
+      {},
+      /webhook or policy changes metadata\.finalizers/,
+    ],
+    ["is of a kind without a CRD", maps, { data: { a: "1" } }, { data: {} }, /webhook or policy changes data\.a/],
+  ])("%s", (_, resource, written, answer, message) => {
+    expect(contestMessage({ verb: "change", resource, name: "x", written }, answer)).toMatch(message);
+  });
 });

@@ -16,6 +16,7 @@ import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
+import { contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -23,7 +24,7 @@ import { KnownRecord } from "./known-record.ts";
 import type { Occupied } from "./occupied.ts";
 import { OwnerStanding } from "./owner-standing.ts";
 import { PendingClaims } from "./pending-claims.ts";
-import { graceOf } from "./pools.ts";
+import { definersOf, graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { type RecordChange, recordChange } from "./record-change.ts";
 import { RecordLoss } from "./record-loss.ts";
@@ -162,7 +163,7 @@ export class Allocator implements Finder {
     return {
       owners,
       render: () => this.renderer.render(desired, look, { snapshot: after, lines: this.record.lines, idle, unclear }),
-      pools: new Set(changed.flatMap(({ pool }) => this.definersOf(pool))),
+      pools: new Set(changed.flatMap(({ pool }) => definersOf(this.pools.get(pool)))),
       claims: changed.map(({ claim }) => claim),
       change: recordChange(plan, isAdopted),
       asOf,
@@ -225,7 +226,12 @@ export class Allocator implements Finder {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
-    const beside = askedBeside(desired.claims, scene.sound, occupied, lines, (owner) => this.world.isGone(owner));
+    const isGone = (owner: string) => this.world.isGone(owner);
+    // Of a kind that is not served nobody knows whether what asked is there.
+    const isHeld = (line: Allocation) =>
+      this.record.isUnreadable(line) || this.proof.isBlind(line) || standing.isHeld(line);
+    const contested = contestedIn(occupied, lines, { isGone, isHeld, shownBy: (owner) => this.shown.of(owner) });
+    const beside = askedBeside(desired.claims, scene.sound, occupied, contested, lines, isGone);
     return {
       ...beside,
       owners,
@@ -236,8 +242,7 @@ export class Allocator implements Finder {
         ...withoutRoom(beside.claims, scene.pools, lines),
       ]),
       shareOf: (claim) => this.shareOf(claim),
-      // Of a kind that is not served nobody knows whether what asked is there.
-      isHeld: (line) => this.record.isUnreadable(line) || this.proof.isBlind(line) || standing.isHeld(line),
+      isHeld,
     };
   }
 
@@ -265,12 +270,7 @@ export class Allocator implements Finder {
 
   /** The key of what defines a pool, as it was last seen; undefined if nobody here knows it. */
   keyOfPool(name: string): string | undefined {
-    return this.definersOf(name)[0];
-  }
-
-  private definersOf(name: string): string[] {
-    const { object, alike = [] } = this.pools.get(name) ?? {};
-    return object === undefined ? [] : [object, ...alike].map(objectKey);
+    return definersOf(this.pools.get(name))[0];
   }
 
   /** All or nothing is for what one object asks for one owner: a full pool of one policy keeps no node from the addresses of another. */

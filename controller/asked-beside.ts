@@ -19,6 +19,7 @@ import {
   shownFor,
   wantedBy,
 } from "../core/index.ts";
+import type { ContestedLine } from "./contested-lines.ts";
 import { placeOfClaim, type Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type Occupied, poolsByName, type Showing, without } from "./occupied.ts";
@@ -33,39 +34,48 @@ export function askedBeside(
   asking: readonly Claim[],
   sound: readonly Pool[],
   occupied: Occupied,
+  contested: ReadonlyMap<string, readonly ContestedLine[]>,
   lines: LinesByOwner,
   isGone: (owner: string) => boolean,
 ): AskedBeside {
   const pools = sound.map((pool) => without(pool, occupied));
   const byName = poolsByName(pools);
+  const contestedIn = (pool: string) => contested.get(pool) ?? [];
+  const usesOf = (pool: string) => [...(occupied.own.get(pool) ?? []), ...contestedIn(pool).map(({ use }) => use)];
   const chosen = choosePools(
-    asking.map((claim) => inShownPool(claim, occupied, lines)),
+    asking.map((claim) => inShownPool(claim, usesOf, lines)),
     pools,
     lines.record,
   );
   const { claims } = chosen;
-  const found = new Map(pools.flatMap((pool) => shownOf(pool, claims, occupied, lines)));
-  const had = (claim: Claim) => found.get(placeOfClaim(claim));
+  const found = new Map(
+    pools.flatMap((pool) => shownOf(pool, claims, usesOf(pool.name), contestedIn(pool.name), lines)),
+  );
+  const foundFor = (claim: Claim) => found.get(placeOfClaim(claim));
+  const awaitedBy = (claim: Claim) => contestedFor(claim, foundFor(claim), contestedIn(claim.pool));
+  const had = (claim: Claim) => (awaitedBy(claim) === undefined ? foundFor(claim) : undefined);
   const asked = claims
     .filter((claim) => !hasElsewhere(claim, byName.get(claim.pool), lines))
     .filter((claim) => !(isGone(formatOwner(claim.owner)) && isPast(claim, had(claim), lines)))
     .map((claim) => withShown(claim, had(claim)));
-  const ofOthers = asked.filter((claim) => had(claim) === undefined && !hasAnyLine(claim, lines));
+  const ofOthers = asked.filter((claim) => foundFor(claim) === undefined && !hasAnyLine(claim, lines));
   const unclear = [
     ...asked.flatMap((claim) => unclearFor(claim, had(claim)?.among)),
+    ...asked.flatMap((claim) => waitsFor(claim, awaitedBy(claim))),
     ...ofOthers.flatMap((claim) => reservedElsewhere(claim, byName.get(claim.pool), occupied)),
   ];
-  const refused = [...chosen.pending, ...unclear, ...refusedOf(asked, pools, occupied, lines)];
+  const lost = asked.flatMap((claim) => lostBy(claim, contestedIn(claim.pool), lines));
+  const refused = [...chosen.pending, ...unclear, ...lost, ...refusedOf(asked, pools, occupied, lines)];
   const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
   return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
 }
 
 /** Of its pools, a claim without a line asks that of which its owner shows to have an address for it. */
-function inShownPool(claim: Claim, { own }: Occupied, lines: LinesByOwner): Claim {
+function inShownPool(claim: Claim, usesOf: (pool: string) => readonly Showing[], lines: LinesByOwner): Claim {
   if (claim.choice === undefined || lines.hasLine(claim)) return claim;
   const owner = formatOwner(claim.owner);
   const isIts = (use: Showing) => use.owner === owner && use.interface === claim.interface;
-  const pool = poolsAsked(claim).find((name) => own.get(name)?.some(isIts));
+  const pool = poolsAsked(claim).find((name) => usesOf(name).some(isIts));
   const { choice: _, ...rest } = claim;
   return pool === undefined ? claim : { ...rest, pool };
 }
@@ -80,14 +90,23 @@ function hasElsewhere({ owner, pool, wanted }: Claim, asked: Pool | undefined, l
 }
 
 /** What claims of a pool without a line have already, as far as their owners show it. */
-function shownOf(pool: Pool, claims: readonly Claim[], { own }: Occupied, lines: LinesByOwner): [string, Adoptable][] {
-  const uses = own.get(pool.name);
-  if (uses === undefined) return [];
+function shownOf(
+  pool: Pool,
+  claims: readonly Claim[],
+  uses: readonly Showing[],
+  contested: readonly ContestedLine[],
+  lines: LinesByOwner,
+): [string, Adoptable][] {
+  if (uses.length === 0) return [];
   const here = claims.filter((claim) => claim.pool === pool.name);
-  // A releasing line comes back to its claim, whatever else the owner shows.
-  const isShown = ({ address }: Allocation, owner: string) =>
-    uses.some((use) => use.owner === owner && use.address === address);
-  const comesBack = (claim: Claim) => lines.releasingOf(claim).some((line) => !isShown(line, formatOwner(claim.owner)));
+  const isContested = (line: Allocation) => contested.some((one) => one.line === line);
+  // A releasing line comes back to its claim, whatever else the owner shows; but not where another address was given to it since.
+  const comesBack = (claim: Claim) => {
+    const its = uses.filter(({ owner }) => owner === formatOwner(claim.owner));
+    if (its.some(({ isGiven }) => isGiven)) return false;
+    const isShown = ({ address }: Allocation) => its.some((use) => use.address === address);
+    return lines.releasingOf(claim).some((line) => !isShown(line) && !isContested(line));
+  };
   const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
   return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);
 }
@@ -113,6 +132,37 @@ function unclearFor(claim: Claim, among: readonly Allocation[] | undefined): Pen
   const message = `${formatOwner(claim.owner)} has ${listed(among.map(formatBlock))} already, and it is not known for which of its claims`;
   const hint = "Reserve each for its owner and claim, or without owner if it is for none.";
   return [{ claim: claimKey(claim.owner, claim.name), pool: claim.pool, code: "in-use", message, hint }];
+}
+
+/** Returns the contested address that a claim is to adopt: unless it wants another one. */
+function contestedFor(
+  claim: Claim,
+  had: Adoptable | undefined,
+  contested: readonly ContestedLine[],
+): ContestedLine | undefined {
+  const address = knownOf(had);
+  if (address === undefined || (claim.wanted ?? address) !== address) return undefined;
+  return contested.find(({ use }) => use.address === address && use.owner === formatOwner(claim.owner));
+}
+
+function waitsFor({ owner, name, pool }: Claim, contested: ContestedLine | undefined): Pending[] {
+  if (contested === undefined) return [];
+  const { use, line } = contested;
+  const has = `${formatOwner(owner)} has ${formatBlock(use)} already`;
+  const message = `${has}, which is on record for ${ownerOfKey(line.claim)}: wait until it is free, then it is adopted`;
+  return [{ claim: claimKey(owner, name), pool, code: "in-use", message }];
+}
+
+/** A contested line does not go back to its claim. */
+function lostBy(claim: Claim, contested: readonly ContestedLine[], lines: LinesByOwner): Pending[] {
+  if (lines.hasLine(claim)) return [];
+  const wouldReturn = lines.releasingOf(claim).filter(({ address }) => (claim.wanted ?? address) === address);
+  const [lost] = contested.filter(({ line }) => wouldReturn.includes(line));
+  if (lost === undefined) return [];
+  const { owner, name, pool } = claim;
+  const has = `${formatBlock(lost.line)} is on record for ${formatOwner(owner)}, but ${describeUse(lost.use)} has it`;
+  const message = `${has}: wait until it is free, then another address is allocated`;
+  return [{ claim: claimKey(owner, name), pool, code: "in-use", message }];
 }
 
 /** What an object gives to the owner of a claim is reserved for another one: a new address would be a move. */

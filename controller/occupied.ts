@@ -44,6 +44,8 @@ export interface Occupied {
   readonly own: ReadonlyMap<string, readonly Showing[]>;
   /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
   readonly outside: ReadonlyMap<string, readonly MaybeBlock[]>;
+  /** Of a pool, what one owner has and is on record for another one. */
+  readonly ofOthers: ReadonlyMap<string, readonly { readonly use: Showing; readonly line: Allocation }[]>;
   /** Of a pool, what two have. For people. */
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
@@ -69,7 +71,7 @@ export type IsMachine = (owner: string, node: string) => boolean;
  *   or others only ask for it       |               |
  *  several owners, otherwise        | nobody        | taken
  *  a host that is nobody's here     | nobody        | taken; where an owner shows it, too, it is that one's
- *  anybody                          | another one   | that one's
+ *  anybody                          | another one   | that one's; contested-lines.ts says what of it is not for long
  *
  * Two that have an address, by the record or by what is shown, are a collision, unless one is a node that the cluster says to be
  * the machine of the other. Two nodes always are.
@@ -91,6 +93,7 @@ export function occupied(
   const taken = new Map<string, Taken[]>();
   const own = new Map<string, Showing[]>();
   const outside = new Map<string, MaybeBlock[]>();
+  const ofOthers = new Map<string, { use: Showing; line: Allocation }[]>();
   const collisions = new Map<string, string[]>();
   for (const [pool, found] of strange)
     for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
@@ -103,15 +106,16 @@ export function occupied(
       if (held.length === 0) push(taken, pool.name, { ...block, owner: isOnly ? use.owner : undefined, shown });
       const twice = collisionOf(shown, held, isMachine);
       if (twice !== undefined) push(collisions, pool.name, twice);
-      const isTheirs = isOnly && held.every(({ claim }) => ownerOfKey(claim) === use.owner);
       const isAssignable = holds(pool.assignable, use);
-      if (!isTheirs || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
+      if (!isOnly || use.isTemporary || !(isAssignable || use.pool === pool.name)) continue;
       // A claim gets a block of the pool's length: of another length it is nothing that a claim can have.
       if (use.length !== undefined && use.length !== pool.blockLength) continue;
-      push(own, pool.name, use);
-      if (!isAssignable) push(outside, pool.name, use);
+      const line = held.find(({ claim }) => ownerOfKey(claim) !== use.owner);
+      if (line === undefined) push(own, pool.name, use);
+      else if (!use.isAsked) push(ofOthers, pool.name, { use, line });
+      if (line === undefined && !isAssignable) push(outside, pool.name, use);
     }
-  return { taken, own, outside, collisions };
+  return { taken, own, outside, ofOthers, collisions };
 }
 
 /** Whose an address is: what is given counts before what is observed, and that before what is asked for. */

@@ -41,8 +41,14 @@ function joined(pools: readonly ClusterPool[], one: ClusterPool): ClusterPool[] 
 }
 
 /** Is it this object that defines a pool? */
-export function isDefinedBy({ object, alike = [] }: ClusterPool, key: string): boolean {
-  return [object, ...alike].some((one) => objectKey(one) === key);
+export function isDefinedBy(pool: ClusterPool, key: string): boolean {
+  return definersOf(pool).includes(key);
+}
+
+/** Returns the keys of the objects that define a pool, first the one that counts; none of one that nobody here knows. */
+export function definersOf(pool: ClusterPool | undefined): string[] {
+  const { object, alike = [] } = pool ?? {};
+  return object === undefined ? [] : [object, ...alike].map(objectKey);
 }
 
 function readPool(object: Seen): ClusterPool {

@@ -127,9 +127,9 @@ export class SimController {
     });
   }
 
-  /** A node reports an address. */
-  shows(name: string, ip: string): void {
-    const ipv4 = { enabled: true, address: [{ ip, "prefix-length": 24 }] };
+  /** A node reports an address, or a NIC without one. */
+  shows(name: string, ip?: string): void {
+    const ipv4 = ip === undefined ? { enabled: false } : { enabled: true, address: [{ ip, "prefix-length": 24 }] };
     const interfaces = [{ name: "eth1", type: "ethernet", state: "up", ipv4 }];
     this.create({
       apiVersion: "nmstate.io/v1beta1",

@@ -23,7 +23,7 @@ describe("what owners show to have, beside the record", () => {
     return byOwner;
   };
   const wantedOf = (claim: string, all: typeof pools, found: Occupied) =>
-    askedBeside([claimOf(claim)], all, found, recorded([]), () => false).claims[0]?.wanted;
+    askedBeside([claimOf(claim)], all, found, new Map(), recorded([]), () => false).claims[0]?.wanted;
   const a = "10.0.0.2 Node/a eth1";
   const b = "10.0.0.2 Node/b eth3";
 

@@ -1,0 +1,64 @@
+import { type Allocation, clusterSet, ownerOfKey, parseOwner } from "../core/index.ts";
+import type { LinesByOwner } from "./lines-by-owner.ts";
+import type { Occupied, Showing } from "./occupied.ts";
+
+/** An address that one owner has, and the line by which it is on record for another owner, which is losing it. */
+export interface ContestedLine {
+  readonly use: Showing;
+  readonly line: Allocation;
+}
+
+/** What the cluster says about owners and their lines. */
+export interface LineEvidence {
+  /** Reports whether the object of an owner is gone. */
+  readonly isGone: (owner: string) => boolean;
+  /** Reports whether a live line stays although no claim asks for it. */
+  readonly isHeld: (line: Allocation) => boolean;
+  /** What the reports of an owner show. */
+  readonly shownBy: (owner: string) => readonly Showing[];
+}
+
+/**
+ * Returns the contested addresses, by pool. An older backup of the record brings lines back whose addresses other owners got since.
+ *
+ *  the line's owner | the line       | the other owner, which has no | the line
+ *                   |                |  live line of the pool, is    |
+ *  -----------------+----------------+-------------------------------+----------------------
+ *  any              | live, and held | any                           | stays its owner's
+ *  gone             | any other      | given the address             | is contested
+ *  gone             | any other      | of its kind, and shows it     | is contested
+ *  there            | live           | any                           | stays its owner's
+ *  there            | releasing      | given the address             | is contested
+ *  there, does not  | releasing      | of its kind, and shows it     | is contested
+ *   show it         |                |                               |
+ *  any              | any            | any other                     | stays its owner's
+ *
+ * What a node shows does not contest the line of a host or an IPAddressClaim: the node may be its machine.
+ * A contested line does not go back to its owner. A claim of the other owner waits until the line is free, and adopts the address.
+ */
+export function contestedIn(
+  { ofOthers }: Occupied,
+  lines: LinesByOwner,
+  { isGone, isHeld, shownBy }: LineEvidence,
+): ReadonlyMap<string, readonly ContestedLine[]> {
+  const isLosing = (line: Allocation, use: Showing) => {
+    const owner = ownerOfKey(line.claim);
+    const isLive = lines.of(owner).allocations.includes(line);
+    if (line.set !== clusterSet || (isLive && (!isGone(owner) || isHeld(line)))) return false;
+    const shows = (one: Showing) => one.address === line.address && !one.isTemporary;
+    const isStillShown = !isGone(owner) && shownBy(owner).some(shows);
+    return use.isGiven === true || (kindOf(use.owner) === kindOf(owner) && !isStillShown);
+  };
+  const isWithoutLine = ({ owner = "" }: Showing, pool: string) =>
+    !isGone(owner) && !lines.of(owner).allocations.some((line) => line.pool === pool);
+  return new Map(
+    [...ofOthers].map(([pool, found]) => {
+      const contested = found.filter(({ use, line }) => isWithoutLine(use, pool) && isLosing(line, use));
+      return [pool, contested];
+    }),
+  );
+}
+
+function kindOf(owner = ""): string | undefined {
+  return parseOwner(owner).value?.kind;
+}

@@ -107,7 +107,7 @@ describe("systems served together, on a real API server", () => {
   async function areTold(bad: readonly BadObject[]): Promise<void> {
     const silent = async () => {
       const wordsAbout = await wordsOn(kube);
-      return bad.flatMap(({ what, about, word }) => {
+      return bad.flatMap(({ what, about = "", word = /^/ }) => {
         const words = wordsAbout(about).join("\n");
         return word.test(words) ? [] : [`${what}: ${words || "nothing is said"}`];
       });

@@ -62,7 +62,7 @@ function odd(pick: (below: number) => number): BadObject {
   const whole = mutated(oddObjects[pick(oddObjects.length)] as BadObject["objects"][number], pick);
   const metadata = { ...asBag(whole.metadata), finalizers: ["example.com/keep"] };
   const object = pick(4) === 0 ? { ...whole, metadata } : whole;
-  return { what: `odd ${object.kind}`, objects: [object], about: "", word: /^/ };
+  return { what: `odd ${object.kind}`, objects: [object] };
 }
 
 export async function play({ flags, pauses, bad, at, after, isMended }: History): Promise<Outcome> {
@@ -79,8 +79,10 @@ export async function play({ flags, pauses, bad, at, after, isMended }: History)
     await world.pass(pause - after);
   }
   await world.pass(61_000);
-  const silent = bad.filter(({ about, word }) => !word.test(world.wordsAbout(about).join("\n")));
-  const wrong = silent.map(({ what, about }) => `${what}: ${world.wordsAbout(about).join("; ") || "nothing is said"}`);
+  const silent = bad.filter(({ about = "", word = /^/ }) => !word.test(world.wordsAbout(about).join("\n")));
+  const wrong = silent.map(
+    ({ what, about = "" }) => `${what}: ${world.wordsAbout(about).join("; ") || "nothing is said"}`,
+  );
   if (isMended) {
     for (const one of bad) await world.takeAway(one);
     await world.ask();

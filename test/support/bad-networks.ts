@@ -76,7 +76,5 @@ export const badNetworks: readonly BadObject[] = [
         status: { allocations: [null, 7, { nodeName: {}, sliceRange: 5 }] },
       } as unknown as Made,
     ],
-    about: key("NodeSlicePool", "odd-slices", "kube-system"),
-    word: /^/,
   },
 ];

@@ -117,8 +117,6 @@ const nodes: readonly BadObject[] = [
         },
       },
     ],
-    about: key("Node", "n1"),
-    word: /^/,
   },
 ];
 
@@ -150,8 +148,6 @@ const hosts: readonly BadObject[] = [
         status: { provisioning: [] },
       } as unknown as Made,
     ],
-    about: key("BareMetalHost", "odd", "metal3"),
-    word: /^/,
   },
 ];
 

@@ -25,8 +25,9 @@ export interface BadObject {
   /** A real API server refuses it, or the integration that fails on it is a test's own. */
   readonly isOnlySimulated?: boolean;
   /** What the key of the object begins with whose owner is told. */
-  readonly about: string;
-  readonly word: RegExp;
+  readonly about?: string;
+  /** Absent if nothing has to be said about it. */
+  readonly word?: RegExp;
 }
 
 export function key(kind: Kind, name: string, namespace?: string): string {

@@ -178,8 +178,6 @@ const workloads: readonly BadObject[] = [
         data: { "ghost-0": "[{", nodes: "[" },
       },
     ],
-    about: key("ConfigMap", "nodeippool-ghost", "default"),
-    word: /^/,
   },
 ];
 

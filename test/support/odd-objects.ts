@@ -1,4 +1,5 @@
 import type { Bag } from "../../schema/objects.ts";
+import { withMetadata } from "./bad-object.ts";
 import { policy, pool } from "./controller-objects.ts";
 import { resources } from "./every-system.ts";
 import { claim } from "./ipam-claims.ts";
@@ -15,7 +16,7 @@ function made(kind: Kind, name: string, namespace: string | undefined, content: 
 }
 
 function marked(object: Bag, metadata: Bag, status?: Bag): Bag {
-  return { ...object, metadata: { ...(object.metadata as Bag), ...metadata }, ...(status && { status }) };
+  return { ...withMetadata(object, metadata), ...(status && { status }) };
 }
 
 const poolRef = { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "machines" };

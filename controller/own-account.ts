@@ -22,7 +22,9 @@ export async function checkAccount(access: Access): Promise<void> {
   throw new IpamError(
     "invalid",
     `the controller runs as ${user}, but ValidatingAdmissionPolicy ${protection} lets only the ServiceAccount nodeippool-controller change the policies of nodes`,
-    { hint: "Run it in the cluster, or with a token of `kubectl create token nodeippool-controller -n nodeippool`." },
+    {
+      hint: "Run it in the cluster, or with a kubeconfig whose user has a token of `kubectl create token nodeippool-controller -n nodeippool`.",
+    },
   );
 }
 

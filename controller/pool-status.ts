@@ -113,6 +113,13 @@ function isReserved(pool: Pool, claim: string): boolean {
   return owner !== undefined && pool.reservations.for({ owner, name: nameOfKey(claim), pool: pool.name }) !== undefined;
 }
 
+/** Returns why a pool gives nothing more, and the next step, for those who wait for its addresses. */
+export function whyExhausted(name: string, pool: Pool | undefined): string {
+  if (pool?.rules.disable) return `pool ${name} is disabled: take spec.disable out of it, or ask another pool`;
+  if (pool?.words !== undefined) return `pool ${name} is exhausted: let its network grow (${pool.words.grows})`;
+  return `pool ${name} is exhausted: let its spec.range.end grow, or add spec.additionalRanges`;
+}
+
 function growthOf(pool: Pool | undefined): string {
   if (pool?.words === undefined) return "Let spec.range.end grow, or add spec.additionalRanges.";
   return howToGrow(pool);

@@ -1,6 +1,7 @@
 import { byCodeUnit, describeSubnet, overlaps, type PoolRecord, sameSubnet } from "../core/index.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { overlap } from "../state/overlap.ts";
+import { isNodeIPPool } from "./asking.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 
 /** A pool with addresses on record, and the length of its blocks where several pools have its name: it may tell which one has them. */
@@ -39,10 +40,7 @@ export function poolsTogether(pools: readonly ClusterPool[], recorded: readonly 
     if (found !== undefined) problems.set(one, found);
     else if (one.problem?.reason !== "InvalidSpec") first.push(one);
     if (earlier !== undefined && one.problem === undefined)
-      noted.set(
-        earlier,
-        `${twin ? hasName(one) : isOverlapping(one)} That one gives no addresses until it is changed.`,
-      );
+      noted.set(earlier, `${twin ? hasName(one) : isOverlapping(one)} That one gives no addresses: see its Events.`);
   }
   return pools.map((one) => {
     const message = problems.get(one);
@@ -91,14 +89,18 @@ function whyNotBoth(
 ): string | undefined {
   const [a, b] = [first.whole, second.whole];
   if (a === undefined || b === undefined || a.network !== b.network) return undefined;
-  if (overlaps(a.range, b.range)) return `They share addresses. Give this one a range of its own${orNetwork}`;
+  if (overlaps(a.range, b.range)) return `They share addresses. ${remake(second, "a range of its own")}`;
   // The addresses of a pool that only plans allocate from need not be in this record.
   const areHere = [first, second].every((one) => one.pool?.authority === "Cluster" || inRecord(one));
   if (!areHere || !overlap(a, b)) return undefined;
-  return `It is ${describeSubnet(a)}, this one ${describeSubnet(b)}. Give both the same cidr${orNetwork}`;
+  return `It is ${describeSubnet(a)}, this one ${describeSubnet(b)}. ${remake(second, "the same cidr")}`;
 }
 
-const orNetwork = ", or say which network it is in (spec.network).";
+/** The next step for a pool that clashes. The API server refuses to change start, cidr and network of a NodeIPPool, and to lower its end. */
+function remake({ object }: ClusterPool, change: string): string {
+  if (!isNodeIPPool(object)) return `Give this one ${change}, or let the NodeIPPool be in another network.`;
+  return `Delete this pool and make it again with ${change}, or with another spec.network.`;
+}
 
 /** Why a pool cannot begin beside what is on record of pools that are not defined, or defined otherwise, now. */
 function besideRecord(one: ClusterPool, recorded: readonly PoolRecord[]): string | undefined {
@@ -107,7 +109,7 @@ function besideRecord(one: ClusterPool, recorded: readonly PoolRecord[]): string
     return undefined;
   const other = recorded.find((line) => overlap(line, whole));
   if (other === undefined) return undefined;
-  return `Addresses of pool ${other.name} in ${describeSubnet(other)} are on record, and overlap ${describeSubnet(whole)}. Give this pool the same cidr${orNetwork}`;
+  return `Addresses of pool ${other.name} in ${describeSubnet(other)} are on record, and overlap ${describeSubnet(whole)}. ${remake(one, "the same cidr")}`;
 }
 
 function isOverlapping({ title }: ClusterPool): string {

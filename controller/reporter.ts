@@ -20,12 +20,13 @@ import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
-import { isEmptied, type PoolFacts, poolStatus } from "./pool-status.ts";
+import { Patience } from "./patience.ts";
+import { isEmptied, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
 import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { isUnreadable } from "./recordable.ts";
 import { isOutdated, refresh } from "./refresh.ts";
-import { factsOf, isPaused, type Scene } from "./scene.ts";
+import { factsOf, type Scene, whyPaused } from "./scene.ts";
 import type { Seen } from "./seen.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 import { isSuperset } from "./superset.ts";
@@ -39,6 +40,7 @@ export class Reporter {
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
   private readonly quarantine: Quarantine;
+  private readonly patience = new Patience();
 
   constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
     this.ground = ground;
@@ -48,9 +50,12 @@ export class Reporter {
     this.quarantine = quarantine;
   }
 
-  async report(key: string): Promise<undefined> {
+  /** Returns in how many milliseconds to look again, if that is needed. */
+  async report(key: string): Promise<number | undefined> {
     const object = this.world.get(key);
-    if (object === undefined || isManaged(object)) return;
+    const paused = object && whyPaused(object, this.world, this.ground.integrations);
+    const again = this.tellPaused(key, paused);
+    if (object === undefined || isManaged(object) || paused !== undefined) return again;
     const { damage } = this.allocator.record;
     if (damage !== undefined) return this.reportDamage(object, damage);
     // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
@@ -167,9 +172,18 @@ export class Reporter {
     if (overlappedBy !== undefined) this.ground.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
   }
 
+  /** Says on an object, after a minute, why it is paused: a missing Cluster may be on its way. Its status and its finalizer stay as they are. */
+  private tellPaused(key: string, why: string | undefined): number | undefined {
+    const message = `It gets and loses nothing: ${why}`;
+    const steps = why === undefined ? [] : [{ verb: "warn", about: key, message, after: 60_000 } as const];
+    const due = this.patience.due(key, steps, this.ground.clock.now());
+    if (due.steps.length > 0) this.ground.observer?.wrong(key, "Refused", message);
+    return due.again;
+  }
+
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
     const integration = readerOf(object, this.ground.integrations);
-    if (integration?.inCluster === undefined || isPaused(object, this.world, this.ground.integrations)) return;
+    if (integration?.inCluster === undefined) return;
     // What an owner has on record is not known, so its status and its finalizer stay as they are.
     const { owners } = this.world.concerns(object);
     const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
@@ -204,7 +218,7 @@ export class Reporter {
         .map(({ claim, pool, code, message }) => ({
           claim,
           code,
-          message: code === "exhausted" ? `pool ${pool} is exhausted` : message,
+          message: code === "exhausted" ? whyExhausted(pool, scene.pools.get(pool)?.pool) : message,
         })),
     };
   }

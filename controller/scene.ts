@@ -73,7 +73,7 @@ export function readScene(
   const apart = disagreeing(forAll, integrations);
   const whyRejected = (object: Seen | undefined): string | undefined => {
     if (object === undefined) return undefined;
-    if (isPaused(object, world, integrations)) return "it is paused";
+    if (whyPaused(object, world, integrations) !== undefined) return "it is paused";
     if (isLeft(object, integrations)) return "it is being deleted";
     if (!asks(object, integrations)) return undefined;
     return whyBroken(object) ?? alone(object).why ?? apart.get(object);
@@ -226,9 +226,9 @@ function isLeft(object: Seen, integrations: readonly Integration[]): boolean {
 }
 
 /** Is it an object of which nothing is to be changed now? */
-export function isPaused(object: Seen, world: World, integrations: readonly Integration[]): boolean {
+export function whyPaused(object: Seen, world: World, integrations: readonly Integration[]): string | undefined {
   const part = readerOf(object, integrations)?.inCluster;
-  return part?.isPaused?.(object, (key) => world.get(key)) ?? false;
+  return part?.whyPaused?.(object, (key) => world.get(key));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */

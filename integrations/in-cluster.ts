@@ -120,10 +120,10 @@ export interface InCluster {
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
   /**
-   * Is an object, or what it belongs to, paused? Then nothing is given, written or released for it. `find` finds objects by
-   * their keys. Absent where nothing ever is.
+   * Returns why an object is paused, with the next step, if it or what it belongs to is. Then nothing is allocated, written or released
+   * for it. `find` finds objects by their keys. Absent where nothing ever is paused.
    */
-  isPaused?(object: Bag, find: (key: string) => Bag | undefined): boolean;
+  whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
   /**
    * Shows an owner, by its object, that it has the address of a line? Then the line stays its, whatever it asks for now. `find` finds
    * objects by their keys. Absent where none shows that itself.

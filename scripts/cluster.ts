@@ -1,5 +1,4 @@
-// A cluster for trials by hand: `npm run cluster` keeps one until Ctrl-C; `npm run cluster -- COMMAND...` runs a command in one.
-// `--with NAME,...` before that starts the managers of other systems, too.
+// A cluster for trials by hand.
 import { once } from "node:events";
 import { didYouMean } from "../schema/nearest.ts";
 import { startCluster } from "../test/support/cluster.ts";
@@ -7,6 +6,7 @@ import { startClusterApiManager } from "../test/support/cluster-api-manager.ts";
 import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
 import { installAll, installIpamClaims } from "../test/support/cluster-kinds.ts";
 import { startVirtController } from "../test/support/kubevirt.ts";
+import { checkUsage } from "./usage.ts";
 
 /** How the managers of each system are started. */
 const systems = new Map([
@@ -15,7 +15,14 @@ const systems = new Map([
 ]);
 
 const args = process.argv.slice(2);
+const help = `A Kubernetes API server with the kinds that nodeippool reads. No nodes: npm run lab has nodes.
+
+  npm run cluster                 keeps it until Ctrl-C, and prints how to use it
+  npm run cluster -- COMMAND...   runs a command in it, such as kubectl get nodeippools, and removes it
+
+  --with NAME,...   before COMMAND: also runs the managers of other systems (${[...systems.keys()].join(", ")})`;
 const wanted = args[0] === "--with" ? args.splice(0, 2)[1] : undefined;
+checkUsage(args, help);
 const names = wanted?.split(",") ?? [];
 const unknown = names.find((name) => !systems.has(name));
 if (unknown !== undefined) {
@@ -51,6 +58,12 @@ To run a controller in it, with flags such as --workload-addresses:
 
   kubectl create namespace nodeippool
   npm run -s nodeippool -- controller --namespace nodeippool --listen off
+
+After kubectl apply -k deploy/ the controller needs a token of its ServiceAccount:
+
+  kubectl config view --raw > controller.kubeconfig
+  kubectl config set-credentials admin --kubeconfig controller.kubeconfig --token "$(kubectl create token nodeippool-controller -n nodeippool)"
+  KUBECONFIG=controller.kubeconfig npm run -s nodeippool -- controller --namespace nodeippool --listen off
 
 Logs are in ${cluster.folder}. Ctrl-C here stops it and removes everything.`);
   await stopped;

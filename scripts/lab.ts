@@ -1,12 +1,19 @@
-// A lab for trials by hand: three nodes with kubernetes-nmstate, and the controller of deploy/. `npm run lab` keeps one until
-// Ctrl-C; `npm run lab -- COMMAND...` runs a command in one.
+// A lab for trials by hand.
 import { once } from "node:events";
 import { dirname } from "node:path";
 import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
 import { deployController } from "../test/support/deployed-controller.ts";
 import { NmstateLab } from "../test/support/nmstate-lab.ts";
+import { checkUsage } from "./usage.ts";
 
 const command = process.argv.slice(2);
+checkUsage(
+  command,
+  `A Kubernetes API server, three nodes with kubernetes-nmstate in network namespaces, and the controller of deploy/.
+
+  npm run lab                 keeps it until Ctrl-C, and prints how to use it
+  npm run lab -- COMMAND...   runs a command in it, such as kubectl get nodes, and removes it`,
+);
 const signals = command.length === 0 ? ["SIGINT", "SIGTERM", "SIGHUP"] : [];
 const stopped = Promise.race(signals.map((signal) => once(process, signal)));
 

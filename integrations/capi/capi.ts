@@ -1,7 +1,7 @@
 import type { ClusterApiVersion } from "../cluster-api.ts";
 import type { Integration } from "../integration.ts";
 import { readEach } from "../read-each.ts";
-import { addressKind, asksNodeIPPool, claimKind, ipamGroup, isAddressClaim, parseAddressClaim } from "./claim.ts";
+import { addressKind, asksOurGroup, claimKind, ipamGroup, isAddressClaim, parseAddressClaim } from "./claim.ts";
 import { capiInCluster } from "./in-cluster.ts";
 import { type CapiModel, claimsForAddresses, renderAddresses, usesOfAddress } from "./model.ts";
 
@@ -10,7 +10,7 @@ export function capi(version: ClusterApiVersion): Integration<CapiModel> {
   return {
     name: "capi",
     reads: [
-      { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksNodeIPPool, mark: /\bNodeIPPool\b/ },
+      { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksOurGroup, mark: /\bNodeIPPool\b/ },
     ],
     usedIn: [addressKind],
     read: ({ owned }) => readEach(owned, parseAddressClaim),

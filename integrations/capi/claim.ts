@@ -22,10 +22,14 @@ export function poolRefOf(pool: string): Bag {
   return { apiGroup: poolGroup, kind: poolKind, name: pool };
 }
 
-/** Is it a claim on a NodeIPPool? A pool of another group or kind, by whatever name, is another provider's. */
-export function asksNodeIPPool(object: Bag): boolean {
+/** Returns whether a claim refers to a pool of our group: those of other groups are other providers'. Its kind may be misspelt. */
+export function asksOurGroup(object: Bag): boolean {
   const { kind, apiVersion } = object;
-  return kind === claimKind && `${apiVersion}`.startsWith(`${ipamGroup}/`) && nodeIPPoolOf(object) !== undefined;
+  return (
+    kind === claimKind &&
+    `${apiVersion}`.startsWith(`${ipamGroup}/`) &&
+    asBag(asBag(object.spec)?.poolRef)?.apiGroup === poolGroup
+  );
 }
 
 /** What either kind says by poolRef of a NodeIPPool: its name. */
@@ -36,6 +40,11 @@ export function nodeIPPoolOf({ spec }: Bag): { readonly name: unknown } | undefi
 
 export function parseAddressClaim(object: Bag): Parsed<AddressClaim> {
   const { name, namespace = "default", uid, labels } = asBag(object.metadata) ?? {};
+  const kind = `${asBag(asBag(object.spec)?.poolRef)?.kind}`;
+  if (kind !== poolKind) {
+    const message = `there is no kind ${kind} in ${poolGroup}: make the claim again with poolRef.kind ${poolKind}`;
+    return { issues: [{ message, path: ["spec", "poolRef", "kind"] }] };
+  }
   const pool = nodeIPPoolOf(object)?.name;
   if (typeof pool !== "string")
     return { issues: [{ message: "poolRef needs the name of a NodeIPPool", path: ["spec", "poolRef", "name"] }] };

@@ -3,10 +3,10 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { kindInGroup } from "../object-key.ts";
-import { isDeleting } from "../object-metadata.ts";
+import { isDeleting, nameOf } from "../object-metadata.ts";
 import { protection } from "./address.ts";
 import { isAdoptable, keptMessage, whyNotAdopted } from "./adoption.ts";
-import { addressKind, asksNodeIPPool, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
+import { addressKind, asksOurGroup, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
 
 /** Keeps a claim until its IPAddress is gone. */
@@ -18,7 +18,7 @@ const pausedAnnotation = "cluster.x-k8s.io/paused";
  *
  *  object                      | owners    | tells about
  *  ----------------------------+-----------+-------------
- *  claim on a NodeIPPool       | the claim | itself
+ *  claim on a pool of ours     | the claim | itself
  *  any other claim             | nobody    | nothing
  *  IPAddress                   | its claim | its claim
  *  IPAddress of another name   | its claim, and the claim of its name, whose IPAddress cannot be made
@@ -32,7 +32,7 @@ function concerns(object: Bag): Concern {
   };
   switch (object.kind) {
     case claimKind:
-      return asksNodeIPPool(object) ? concern(name) : { owners: [], sources: [] };
+      return asksOurGroup(object) ? concern(name) : { owners: [], sources: [] };
     case addressKind: {
       const { name: claim = name } = asBag(asBag(object.spec)?.claimRef) ?? {};
       return { ...concern(...new Set([claim, name])), isEvidence: true };
@@ -47,17 +47,36 @@ function keyOf(kind: string, owner: string): string {
   return kindInGroup(kind, ipamGroup) + owner.slice(claimKind.length);
 }
 
-/** Is a claim, its pool or its cluster paused? So is one whose cluster is not there yet; one that is deleted need not wait for it. */
-function isPaused(claim: Bag, find: (key: string) => Bag | undefined): boolean {
+/**
+ * Returns why a claim is paused, with the next step.
+ *
+ *  the claim                                        | is paused
+ *  -------------------------------------------------+---------------------------------
+ *  has the annotation, or its pool has it           | yes
+ *  names a Cluster that is paused                   | yes
+ *  names a Cluster that does not exist              | yes, unless it is being deleted
+ *  any other                                        | no
+ */
+function whyPaused(claim: Bag, find: (key: string) => Bag | undefined): string | undefined {
   const { metadata, spec } = claim;
   const { labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
   const pool = find(`${kindInGroup("NodeIPPool", "nmstate.io")}/${nodeIPPoolOf(claim)?.name}`);
-  if (hasPaused(claim) || (pool !== undefined && hasPaused(pool))) return true;
+  if (hasPaused(claim)) return removeFrom(`${claimKind} ${nameOf(claim)}`);
+  if (pool !== undefined && hasPaused(pool)) return removeFrom(`NodeIPPool ${nameOf(pool)}`);
   const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterNameLabel];
-  if (typeof name !== "string" || name === "") return false;
+  if (typeof name !== "string" || name === "") return undefined;
+  const title = `Cluster ${namespace}/${name}`;
   const cluster = find(`${kindInGroup("Cluster", "cluster.x-k8s.io")}/${namespace}:${name}`);
-  if (cluster === undefined) return deletionTimestamp === undefined;
-  return asBag(cluster.spec)?.paused === true || hasPaused(cluster);
+  if (cluster === undefined)
+    return deletionTimestamp === undefined
+      ? `${title} does not exist. Create it, or make the claim again for another Cluster.`
+      : undefined;
+  if (asBag(cluster.spec)?.paused === true) return `${title} has spec.paused: true. Set it to false.`;
+  return hasPaused(cluster) ? removeFrom(title) : undefined;
+}
+
+function removeFrom(title: string): string {
+  return `${title} has annotation ${pausedAnnotation}. Remove it.`;
 }
 
 function hasPaused({ metadata }: Bag): boolean {
@@ -161,7 +180,7 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
     concerns,
     sourceOf: (claim) => keyOf(claimKind, ownerOfKey(claim)),
     objectOf: (claim) => keyOf(addressKind, ownerOfKey(claim)),
-    isPaused,
+    whyPaused,
     isMachine,
     // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
     isWaiting: (claim) => isFree(asBag(claim.metadata) ?? {}) || isInUse(claim),

@@ -7,6 +7,7 @@ import { podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
+import { askedBy } from "./vm-asked.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import {
   annotationsFor,
@@ -17,7 +18,7 @@ import {
   runningPodSteps,
   warningsOf,
 } from "./vm-running-pods.ts";
-import { claimNameFor, pluggedInto, type VmView } from "./vm-view.ts";
+import { claimNameFor, holderOf, pluggedInto, type VmView } from "./vm-view.ts";
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
 import { patience } from "./vm-words.ts";
 
@@ -95,7 +96,7 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   if (!network.isOvn && !network.takesIps) return { why: whyNoIps(network) };
   const name = claimNameFor(called, view);
   const claim = view.claims.find((one) => nameOf(one) === name);
-  const why = claim === undefined ? whyNoClaim(name, view) : whyNotFor(claim, network, view);
+  const why = claim === undefined ? whyNoClaim(name, view, whyNotAsked(name, view)) : whyNotFor(claim, network, view);
   if (claim === undefined || why !== undefined) return { why: why ?? "", after: patience };
   const ips = shownIps(claim);
   const planned = plannedFor(claim);
@@ -108,4 +109,10 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   const common = { ...(network.isOvn ? reference : { interface: nic }), ips };
   // What has a space of its own is nothing that anybody else could be given of a NodeIPPool.
   return { given: [network.bound === undefined ? common : { ...common, claim: name }] };
+}
+
+/** Returns what is wrong with what a VM asks for, if that is why it has no claim of a name. */
+function whyNotAsked(name: string, view: VmView): string | undefined {
+  const holder = holderOf(view);
+  return holder && askedBy(view, holder).find((one) => one.name === name)?.why;
 }

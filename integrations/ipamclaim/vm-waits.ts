@@ -6,11 +6,10 @@ import type { Given } from "./vm-running-pods.ts";
 import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
 import { heldAnnotation, hold, patience } from "./vm-words.ts";
 
-export function whyNoClaim(name: string, view: VmView): string {
-  return (
-    whyTaken(name, view) ??
-    `there is no IPAMClaim ${name}: let the controller make the claims of VMs, or look at the one that makes them here`
-  );
+/** Returns why there is no claim of a name. `why` says what is wrong with what the VM asks for, if anything is. */
+export function whyNoClaim(name: string, view: VmView, why: string | undefined): string {
+  const next = why ?? "let the controller make the claims of VMs, or look at the one that makes them here";
+  return whyTaken(name, view) ?? `there is no IPAMClaim ${name}: ${next}`;
 }
 
 /** Returns why a VM cannot have a claim of a name, if a claim of another VM has that name. */

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { connect } from "node:net";
 import { dirname, join } from "node:path";
+import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
@@ -78,4 +79,16 @@ test("`npm run cluster -- COMMAND` runs it with kubectl and a kubeconfig, and ex
   expect(printed()).toMatch(/^pod\/web-\w+-\w+ condition met$/m);
   expect(child.exitCode).toBe(7);
   expect(existsSync(folder)).toBe(false);
+});
+
+test.each([
+  ["lab", "--help", 0],
+  ["cluster", "--help", 0],
+  ["lab", "--halp", 1],
+  ["cluster", "--halp", 1],
+])("`npm run %s -- %s` prints help and starts nothing", async (script, option, code) => {
+  const child = spawn(process.execPath, [join(root, `scripts/${script}.ts`), option], { timeout: 20_000 });
+  const output = Promise.all([text(child.stdout), text(child.stderr)]);
+  expect((await once(child, "exit"))[0]).toBe(code);
+  expect((await output).join("")).toContain(`npm run ${script} -- COMMAND...`);
 });

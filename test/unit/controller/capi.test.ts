@@ -82,13 +82,62 @@ describe("an IPAddressClaim", () => {
     expect(times[0]).toBeLessThan(20);
   });
 
-  it("on a pool of another group or kind is another provider's", async () => {
+  it("on a pool of another group is another provider's", async () => {
     const { sim } = begin();
     sim.create(claim("a", { poolRef: { apiGroup: "ipam.metal3.io", kind: "NodeIPPool", name: "p" } }) as never);
-    sim.create(claim("b", { poolRef: { apiGroup: "nmstate.io", kind: "IPPool", name: "p" } }) as never);
-    await sim.pass(5000);
-    expect([sim.lines(), sim.all("IPAddress")]).toEqual([[], []]);
+    await sim.pass(70_000);
+    expect([sim.lines(), sim.all("IPAddress"), sim.said]).toEqual([[], [], []]);
     expect(sim.object("IPAddressClaim", "a")?.metadata).not.toHaveProperty("finalizers");
+  });
+
+  it("whose poolRef.kind is misspelt says which kind is meant, and can be deleted", async () => {
+    const { sim, ready, remove } = begin();
+    sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIpPool", name: "p" } }) as never);
+    await sim.pass(5000);
+    const why = /there is no kind NodeIpPool in nmstate\.io: make the claim again with poolRef\.kind NodeIPPool/;
+    expect(ready("a")?.message).toMatch(why);
+    expect(sim.said.join()).toMatch(why);
+    remove("a");
+    await sim.pass(5000);
+    expect([sim.object("IPAddressClaim", "a"), sim.lines()]).toEqual([undefined, []]);
+  });
+
+  const paused = { "cluster.x-k8s.io/paused": "" };
+  it.each<[string, (sim: SimController) => void, Bag, RegExp]>([
+    ["its Cluster does not exist", () => {}, {}, /Cluster metal3\/c does not exist\. Create it/],
+    [
+      "its Cluster is paused",
+      (sim) => sim.create(cluster(true) as never),
+      {},
+      /Cluster metal3\/c has spec\.paused: true/,
+    ],
+    ["it is paused itself", () => {}, paused, /IPAddressClaim a has annotation cluster\.x-k8s\.io\/paused\. Remove it/],
+    [
+      "its pool is paused",
+      (sim) =>
+        sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations: paused } })),
+      {},
+      /NodeIPPool p has annotation cluster\.x-k8s\.io\/paused\. Remove it/,
+    ],
+  ])("has an Event after a minute if %s; its status is not written", async (_, prepare, annotations, why) => {
+    const { sim } = begin();
+    prepare(sim);
+    await sim.pass(1000);
+    sim.create(claim("a", { clusterName: "c" }, { annotations }) as never);
+    await sim.pass(50_000);
+    expect(sim.said).toEqual([]);
+    await sim.pass(20_000);
+    expect(sim.said).toContainEqual(expect.stringMatching(why));
+    expect(sim.object("IPAddressClaim", "a")).not.toHaveProperty("status");
+  });
+
+  it("has no Event if its Cluster comes within a minute", async () => {
+    const { sim, addresses } = begin();
+    sim.create(claim("a", { clusterName: "c" }) as never);
+    await sim.pass(30_000);
+    sim.create(cluster(false) as never);
+    await sim.pass(60_000);
+    expect([addresses(), sim.said.filter((one) => one.includes("Refused"))]).toEqual([["a 10.0.0.1"], []]);
   });
 
   it("on a pool that is not there is served once it is", async () => {

@@ -51,8 +51,9 @@ const served = [
 ];
 
 describe("a pool that cannot be used beside another one", () => {
-  const nested = /overlapping with this one\. .*10\.0\.0\.0\/16.*Give both the same cidr/;
-  const shared = /overlapping with this one\. They share addresses\. Give this one a range of its own/;
+  const nested = /overlapping with this one\. .*10\.0\.0\.0\/16.*Delete this pool and make it again with the same cidr/;
+  const shared =
+    /overlapping with this one\. They share addresses\. Delete this pool and make it again with a range of its own, or with another spec\.network/;
 
   it.each<[string, Bag, RegExp]>([
     ["lies in its cidr, with a range of its own", pool("bad", "10.0.0.0/24"), nested],

@@ -168,6 +168,17 @@ describe("claims that ipam-extensions makes", () => {
     );
   });
 
+  it("a pod of a VM that asks for addresses of an unknown network says so, as the VM does", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a", { red: "red" }, { wanted: { wrong: ["10.0.0.5"] } });
+    all.start("vm-a");
+    await all.pass(70_000);
+    const [why = ""] = all.tender.said.flatMap((one) => /^VirtualMachine\S* \w+: (.*wrong.*)/.exec(one)?.[1] ?? []);
+    expect(why).not.toBe("");
+    const told = all.tender.said.filter((one) => one.startsWith("Pod/default:virt-launcher-vm-a-x")).join();
+    expect(told).toContain(`there is no IPAMClaim vm-a.red: ${why}`);
+  });
+
   it("of two networks that share a name of theirs are used for neither", async () => {
     const all = onlyAddresses();
     all.vm("vm-a", { Blue: "red", BLUE: "red" });

@@ -59,7 +59,9 @@ describe("a policy says why it waits, with the pool's name, where its pool", () 
     for (const name of ["n2", "n3"]) sim.node(name);
     sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
-    expect(standing(sim, "a")).toBe("Degraded: 2/3 nodes get no address (n2, n3): pool p is exhausted");
+    expect(standing(sim, "a")).toBe(
+      "Degraded: 2/3 nodes get no address (n2, n3): pool p is exhausted: let its spec.range.end grow, or add spec.additionalRanges",
+    );
     const told = new Set(sim.said.filter((text) => text.startsWith("Node/")).map((text) => text.split(", which")[0]));
     const expected = ["n2", "n3"].map(
       (name) => `Node/${name} ExhaustedIPPool: This node waits for addresses of NodeIPPool p`,

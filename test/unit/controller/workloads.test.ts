@@ -48,7 +48,9 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     await pass(90_000);
     expect(told()).toEqual(["app-0", ...three]);
     expect(sim.lines().filter((line) => line.endsWith("releasing"))).toHaveLength(2);
-    expect(sim.said).toContain("StatefulSet.apps/default:app Refused: pool lan is exhausted");
+    expect(sim.said).toContain(
+      "StatefulSet.apps/default:app Refused: pool lan is exhausted: let its spec.range.end grow, or add spec.additionalRanges",
+    );
     apps.areNodesStuck = false;
     await pass(90_000);
     expect(told()).toEqual(["app-0 10.0.0.2/24", "web-0 10.0.0.1/24"]);

@@ -1,4 +1,5 @@
 import { IpamError } from "../core/index.ts";
+import { inSentences } from "../schema/issues.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { Bag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
@@ -66,7 +67,6 @@ export function whyNot(work: () => unknown): string | undefined {
 
 /** Anything but an IpamError is a defect of the controller. */
 function whyOf(error: unknown): string {
-  if (error instanceof IpamError)
-    return error.issues.map(({ message, hint }) => (hint === undefined ? message : `${message}. ${hint}`)).join("; ");
+  if (error instanceof IpamError) return error.issues.map(inSentences).join("; ");
   return `the controller cannot read this, which is a defect of the controller (${error}). Report it, with the object`;
 }

@@ -1,5 +1,6 @@
 import { isManaged } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
+import { inSentences } from "../schema/issues.ts";
 import { wrongKeys } from "../schema/own-keys.ts";
 import type { Observer } from "./ground.ts";
 import type { Seen } from "./seen.ts";
@@ -7,6 +8,6 @@ import type { Seen } from "./seen.ts";
 /** Reports labels and annotations of ours that have no effect, on the object that has them. Nothing else depends on it: the object is served as it is. */
 export function tellWrongKeys(object: Seen, observer: Pick<Observer, "wrong">): void {
   const issues = isManaged(object) ? [] : wrongKeys(object);
-  const message = issues.map(({ message, hint }) => `${message}${message.endsWith("?") ? "" : "."} ${hint}`).join(" ");
+  const message = issues.map(inSentences).join(" ");
   if (message !== "") observer.wrong(objectKey(object), "InvalidMetadata", message);
 }

@@ -1,4 +1,5 @@
 import { isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { inSentences } from "../../schema/issues.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
@@ -7,6 +8,7 @@ import { kindInGroup } from "../object-key.ts";
 import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
+import { replaceCaptures } from "./model.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
@@ -129,8 +131,9 @@ function concerns(object: Bag): Concern {
 /** The parked policy: the key that parks it, and how its nodes fare. */
 function report({ object, made, rejected, pending }: Known, facts: Facts): Report {
   const { nodes } = facts;
-  const { value: policy } = parsePolicy(object);
+  const { value: policy, issues = [] } = parsePolicy(object);
   if (policy !== undefined && !asksHere(policy, facts)) return {};
+  const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const children = made.filter(({ object: one }) => one.kind === policyKind);
@@ -152,18 +155,28 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
     notReady: selected.filter(({ isReady }) => isReady === false).length,
     waiting: [...waiting],
     reasons: [...new Set(reasons)],
-    rejected,
+    rejected: rejected === undefined ? undefined : inSentences({ message: rejected, ...step }),
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
 }
 
-/** Does a policy ask the controller for an address? What is wrong with its other pools, if anything, the policy says itself. */
+/**
+ * Returns whether a policy asks the controller for addresses. What a plan renders has no capture of a pool left, so one whose pools
+ * are all missing asks the controller, too.
+ *
+ *  its pools in the cluster  | asks
+ *  --------------------------+-----
+ *  any of authority Cluster  | yes
+ *  any of authority Plan     | no
+ *  none                      | yes
+ */
 function asksHere({ captures }: Policy, { pools, unsound }: Facts): boolean {
-  return [...captures.values()].some(({ pool: name }) => {
+  const arePlanned = [...captures.values()].map(({ pool: name }) => {
     const pool = pools.get(name);
-    return pool === undefined ? unsound?.get(name)?.isPlanned === false : !isPlanned(pool);
+    return pool === undefined ? unsound?.get(name)?.isPlanned : isPlanned(pool);
   });
+  return arePlanned.includes(false) || (captures.size > 0 && !arePlanned.includes(true));
 }
 
 /** Why nothing is made for a node: a policy for one node alone needs a hostname label that no other one has. */

@@ -51,8 +51,11 @@ export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
   return model.own.filter((one) => isExpanded(one, facts)).flatMap((one) => claimsOf(one.policy, nodesOf(one, facts)));
 }
 
+/** The next step for a capture in a cluster: the webhook of kubernetes-nmstate refuses to change one. */
+export const replaceCaptures = "Captures cannot be changed: delete the policy and apply it again";
+
 /** `before`: how many issues there are already; a look for what was meant costs a look at every pool. */
-function poolIssues(policy: Policy, { pools, unsound }: Facts, before: number): Issue[] {
+function poolIssues(policy: Policy, { pools, unsound, authority }: Facts, before: number): Issue[] {
   const desiredState = ["spec", "desiredState"];
   const found = misfits(policy, pools).map((issue) => ({ ...issue, path: [...desiredState, ...(issue.path ?? [])] }));
   const refused = [...policy.captures].flatMap(([capture, { pool: name }], i): Issue[] => {
@@ -66,7 +69,10 @@ function poolIssues(policy: Policy, { pools, unsound }: Facts, before: number): 
         {
           message: `capture ${capture} asks for pool ${name}, which is not defined${before + i < enough ? didYouMean(name, pools.keys()) : ""}`,
           path,
-          hint: "If it is defined in another folder, define it here too, word for word.",
+          hint:
+            authority === "Cluster"
+              ? `Create the NodeIPPool, or correct the name. ${replaceCaptures}`
+              : "If it is defined in another folder, define it here too, word for word.",
         },
       ];
     if (isOfAddresses(pool)) return [];
@@ -74,7 +80,7 @@ function poolIssues(policy: Policy, { pools, unsound }: Facts, before: number): 
       {
         message: `capture ${capture} asks for an address of pool ${name}, which gives blocks of /${pool.blockLength}`,
         path,
-        hint: "Take it from a pool without blockLength.",
+        hint: `Take it from a pool without blockLength.${authority === "Cluster" ? ` ${replaceCaptures}` : ""}`,
       },
     ];
   });

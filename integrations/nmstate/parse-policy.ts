@@ -28,6 +28,8 @@ class Reader {
   readonly issues: Issue[] = [];
   private readonly pools = new Map<string, string>();
   private readonly others: Record<string, string> = {};
+  /** The captures that the policy has, also those that cannot be read. */
+  private declared: readonly string[] = [];
   /** Interface and path of each capture's place in an address list. */
   private readonly homes = new Map<string, { nic: unknown; path: Path }>();
 
@@ -67,10 +69,11 @@ class Reader {
   }
 
   private readCaptures(capture: unknown, root: Path): void {
+    this.declared = Object.keys(asBag(capture) ?? {});
     for (const [name, expression] of Object.entries(this.texts(capture, root))) {
       const path = [...root, name];
       const pool = poolOfCapture(expression);
-      if (pool === null) this.fail(`${brief(expression)} is no allocation; write ippool.POOL.allocate`, path);
+      if (pool === null) this.fail(`unknown capture "${brief(expression)}": ${meantBy(expression)}`, path);
       else if (pool === undefined) this.others[name] = expression;
       else if (!isCaptureName(name))
         this.fail(`capture name ${name} must be letters, digits and - and start with a letter`, path);
@@ -101,8 +104,8 @@ class Reader {
     if (template.kind !== "capture") return text;
     const { capture, rest } = template;
     if (this.pools.has(capture)) return this.reference(capture, rest, path, nic);
-    if (!Object.hasOwn(this.others, capture)) {
-      const known = this.issues.length < enough ? [...this.pools.keys(), ...Object.keys(this.others)] : [];
+    if (!this.declared.includes(capture)) {
+      const known = this.issues.length < enough ? this.declared : [];
       const others = known.length === 0 ? "" : `; defined are ${listed(known)}`;
       this.fail(`capture ${capture} is not defined${didYouMean(capture, known) || others}`, path);
     }
@@ -156,6 +159,15 @@ class Reader {
   private fail(message: string, path: Path): void {
     this.issues.push({ message, path });
   }
+}
+
+/** Returns the allocation that was meant where each of its words is nearly right, else the form of one. */
+function meantBy(expression: string): string {
+  const [head = "", ...pool] = expression.trim().toLowerCase().split(".");
+  const verb = pool.pop() ?? "";
+  const meant = `ippool.${pool.join(".")}.allocate`;
+  const isNear = didYouMean(head, ["ippool"]) !== "" && didYouMean(verb, ["allocate"]) !== "";
+  return isNear && poolOfCapture(meant) !== null ? `did you mean "${meant}"?` : 'write "ippool.POOL.allocate"';
 }
 
 function brief(text: string): string {

@@ -3,9 +3,11 @@ import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
+const kind = "NodeNetworkConfigurationPolicy";
+
 /** Returns the condition of a policy that is True, and its message. */
 function standing(sim: SimController, name: string): string {
-  const { conditions } = asBag(sim.object("NodeNetworkConfigurationPolicy", name)?.status) ?? {};
+  const { conditions } = asBag(sim.object(kind, name)?.status) ?? {};
   const isTrue = asList(conditions)
     .map(asBag)
     .find((one) => one?.status === "True");
@@ -82,4 +84,71 @@ it("a policy whose nodes are all NotReady is not Available", async () => {
   sim.create(policy("a", "p", "eth1") as never);
   await sim.pass(20_000);
   expect(standing(sim, "a")).toBe("Ignored: Policy does not match any Ready node, 1 are NotReady");
+});
+
+describe("a policy whose pool is not in the cluster says so", () => {
+  const absent = (name: string, meant = "") =>
+    `Degraded: capture address asks for pool ${name}, which is not defined${meant} Create the NodeIPPool, or correct the name. ` +
+    "Captures cannot be changed: delete the policy and apply it again";
+
+  it("and which pool was meant; the handlers do not run its captures", async () => {
+    const sim = begin();
+    sim.create(policy("a", "pp", "eth1") as never);
+    await sim.pass(20_000);
+    expect(standing(sim, "a")).toBe(absent("pp", "; did you mean p?"));
+    expect(asBag(sim.object(kind, "a")?.spec)?.nodeSelector).toHaveProperty("nmstate.io/ippool-template");
+    expect(sim.logged).toEqual([]);
+  });
+
+  it("until the pool is there", async () => {
+    const sim = new SimController();
+    sim.node("n1");
+    sim.create(policy("a", "p", "eth1") as never);
+    await sim.pass(20_000);
+    expect(standing(sim, "a")).toBe(absent("p", "."));
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    await sim.pass(20_000);
+    expect(standing(sim, "a")).toBe("Progressing: Policy is progressing 0/1 nodes finished");
+  });
+
+  it("also once its pool has been deleted, while nodes keep their addresses", async () => {
+    const sim = begin();
+    sim.create(policy("a", "p", "eth1") as never);
+    await sim.pass(20_000);
+    sim.remove("NodeIPPool", "p");
+    await sim.pass(20_000);
+    expect(standing(sim, "a")).toMatch(/The NodeIPPool is being deleted/);
+    // Somebody takes its finalizer off.
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
+    await sim.pass(20_000);
+    expect(sim.object("NodeIPPool", "p")).toBeUndefined();
+    expect(standing(sim, "a")).toBe(absent("p", "."));
+    expect(sim.object(kind, "a--n1")).toBeDefined();
+  });
+});
+
+it("a policy that takes addresses only from pools of a plan stays as it is", async () => {
+  const sim = begin();
+  const spec = { range: { cidr: "10.0.1.0/24" }, authority: "Plan" };
+  sim.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "q" }, spec });
+  sim.create(policy("a", "q", "eth1") as never);
+  await sim.pass(20_000);
+  const there = sim.object(kind, "a");
+  expect(there?.status).toBeUndefined();
+  expect(there?.spec).toEqual(policy("a", "q", "eth1").spec);
+});
+
+describe("a policy with a misspelt capture says what was meant, and what to do", () => {
+  it.each([
+    ["ippool.p.alocate", ': did you mean "ippool.p.allocate"?'],
+    ["ippool.p", ': write "ippool.POOL.allocate".'],
+  ])("%s", async (expression, meant) => {
+    const sim = begin();
+    const made = policy("a", "p", "eth1");
+    sim.create({ ...made, spec: { ...asBag(made.spec), capture: { address: expression } } } as never);
+    await sim.pass(20_000);
+    expect(standing(sim, "a")).toBe(
+      `Degraded: unknown capture "${expression}"${meant} Captures cannot be changed: delete the policy and apply it again`,
+    );
+  });
 });

@@ -9,10 +9,13 @@ describe("readManifests places every issue of a policy's spec", () => {
   const rows: [spec: string, ...issues: string[]][] = [
     ["  capture: {x: ippool.q.allocate}", "5:16 capture x asks for pool q, which is not defined; did you mean p?"],
     ["  capture: {x: ippool.traffic-1.allocate}", "5:16 capture x asks for pool traffic-1, which is not defined"],
-    ["  capture: {x: ippool.p.alocate}", "5:16 ippool.p.alocate is no allocation; write ippool.POOL.allocate"],
-    ["  capture: {x: ippool.p}", "5:16 ippool.p is no allocation; write ippool.POOL.allocate"],
-    ["  capture: {x: IPPool.P.allocate}", "5:16 IPPool.P.allocate is no allocation; write ippool.POOL.allocate"],
-    ["  capture: {x: ippool.P_1.allocate}", "5:16 ippool.P_1.allocate is no allocation; write ippool.POOL.allocate"],
+    ["  capture: {x: ippool.p.alocate}", '5:16 unknown capture "ippool.p.alocate": did you mean "ippool.p.allocate"?'],
+    ["  capture: {x: ippool.p}", '5:16 unknown capture "ippool.p": write "ippool.POOL.allocate"'],
+    [
+      "  capture: {x: IPPool.P.allocate}",
+      '5:16 unknown capture "IPPool.P.allocate": did you mean "ippool.p.allocate"?',
+    ],
+    ["  capture: {x: ippool.P_1.allocate}", '5:16 unknown capture "ippool.P_1.allocate": write "ippool.POOL.allocate"'],
     [
       "  capture: {'1x': ippool.p.allocate}",
       "5:19 capture name 1x must be letters, digits and - and start with a letter",
@@ -141,10 +144,24 @@ describe("readManifests places every issue of a policy's spec", () => {
 });
 
 describe("readManifests passes no policy on whose only allocation is misspelt", () => {
-  it.each(["ipool.p.allocate", "ippools.p.allocate", "ip-pool.p.allocate", "p.allocate"])("%s", (expression) => {
+  const meant = 'did you mean "ippool.p.allocate"?';
+  it.each([
+    ["ipool.p.allocate", meant],
+    ["ippools.p.allocate", meant],
+    ["ip-pool.p.allocate", meant],
+    ["p.allocate", 'write "ippool.POOL.allocate"'],
+  ])("%s", (expression, what) => {
     const text = policyText(`  capture: {x: ${expression}}`);
+    expect(issuesOf({ "f.yaml": text, ...pools })).toEqual([`5:16 unknown capture "${expression}": ${what}`]);
+  });
+
+  it("and says nothing of the places that use it: the capture is there", () => {
+    const text = policyText(
+      `  capture: {x: ippool.p.alocate, z: 5}\n  desiredState: {a: "{{ capture.x.ip }}", b: "{{ capture.z.ip }}"}`,
+    );
     expect(issuesOf({ "f.yaml": text, ...pools })).toEqual([
-      `5:16 ${expression} is no allocation; write ippool.POOL.allocate`,
+      "5:37 z must be text; quote it",
+      `5:16 unknown capture "ippool.p.alocate": ${meant}`,
     ]);
   });
 });

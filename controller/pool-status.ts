@@ -85,7 +85,7 @@ function verdict(facts: PoolFacts): [string, string, string] {
     return [
       "False",
       "ExhaustedIPPool",
-      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. ${growthOf(pool)}`,
+      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. ${nextOf(pool)}`,
     ];
   // Who only wants what another one has is told so itself: nothing is wrong with the pool.
   const holding = new Set(live.map(({ claim }) => claim));
@@ -116,13 +116,12 @@ function isReserved(pool: Pool, claim: string): boolean {
 /** Returns why a pool gives nothing more, and the next step, for those who wait for its addresses. */
 export function whyExhausted(name: string, pool: Pool | undefined): string {
   if (pool?.rules.disable) return `pool ${name} is disabled: take spec.disable out of it, or ask another pool`;
-  if (pool?.words !== undefined) return `pool ${name} is exhausted: let its network grow (${pool.words.grows})`;
-  return `pool ${name} is exhausted: let its spec.range.end grow, or add spec.additionalRanges`;
+  return `pool ${name} is exhausted. ${nextOf(pool).replace(/\.$/, "")}`;
 }
 
-function growthOf(pool: Pool | undefined): string {
-  if (pool?.words === undefined) return "Let spec.range.end grow, or add spec.additionalRanges.";
-  return howToGrow(pool);
+/** Returns the next step where a pool is full. */
+export function nextOf(pool: Pool | undefined): string {
+  return pool === undefined ? "See its conditions." : howToGrow(pool);
 }
 
 function holders({ reason }: PoolProblem, { live, releasing }: PoolFacts): string {

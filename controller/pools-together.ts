@@ -98,7 +98,7 @@ function whyNotBoth(
 
 /** The next step for a pool that clashes. The API server refuses to change start, cidr and network of a NodeIPPool, and to lower its end. */
 function remake({ object }: ClusterPool, change: string): string {
-  if (!isNodeIPPool(object)) return `Give this one ${change}, or let the NodeIPPool be in another network.`;
+  if (!isNodeIPPool(object)) return `Give this one ${change}.`;
   return `Delete this pool and make it again with ${change}, or with another spec.network.`;
 }
 

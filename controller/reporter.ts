@@ -21,7 +21,7 @@ import { type Ground, timeOf } from "./ground.ts";
 import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
 import { Patience } from "./patience.ts";
-import { isEmptied, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
+import { isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
 import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { isUnreadable } from "./recordable.ts";
@@ -117,17 +117,18 @@ export class Reporter {
     ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
-    this.tellWaiting(facts.pending);
+    this.tellWaiting(facts.pending, scene);
   }
 
   /** Tells nodes that wait for a full pool, the first ten: a fleet must not make a fleet of Events. */
-  private tellWaiting(pending: PoolFacts["pending"]): void {
+  private tellWaiting(pending: PoolFacts["pending"], { pools: all }: Scene): void {
     const isExhausted = ({ code }: Pending) => code === "exhausted";
     const owners = new Set(pending.filter(isExhausted).map(({ claim }) => ownerOfKey(claim)));
     for (const owner of [...owners].filter((one) => nodeNameOf(one) !== undefined).slice(0, 10)) {
       const key = this.world.keyOfOwner(owner);
       const pools = new Set((this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool));
-      const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. Let spec.range.end grow, or add spec.additionalRanges.`;
+      const next = new Set([...pools].map((name) => nextOf(all.get(name)?.pool)));
+      const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. ${[...next].join(" ")}`;
       if (key !== undefined) this.ground.observer?.wrong(key, "ExhaustedIPPool", message);
     }
   }

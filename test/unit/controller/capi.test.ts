@@ -173,6 +173,29 @@ describe("an IPAddressClaim", () => {
     expect([ready("a")?.message, sim.lines()]).toEqual([expect.stringContaining("there is no NodeIPPool lan"), []]);
   });
 
+  it.each<[string, Bag, RegExp]>([
+    [
+      "has room",
+      { cidr: "10.9.0.0/30", start: "10.9.0.1", end: "10.9.0.1" },
+      /q is exhausted\. Let the pool grow: a later end/,
+    ],
+    [
+      "has no room",
+      { cidr: "10.9.0.0/32" },
+      /q is exhausted\. Take addresses from another pool too: this one has its whole prefix/,
+    ],
+  ])("on a full pool whose cidr %s is told what to do, as the pool is", async (_, range, next) => {
+    const { sim, ready } = begin();
+    sim.create({ ...pool(9), metadata: { name: "q" }, spec: { range } } as never);
+    const poolRef = { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "q" };
+    for (const name of ["a", "b"]) sim.create(claim(name, { poolRef }) as never);
+    await sim.pass(3000);
+    expect(ready("b")?.message).toMatch(next);
+    const [, step = ""] = /(exhausted\. )(.*)/.exec(`${ready("b")?.message}`)?.slice(1) ?? [];
+    const available = conditionOf(asBag(sim.object("NodeIPPool", "q")?.status)?.conditions, "Available");
+    expect(available?.message).toContain(step);
+  });
+
   it("on a full pool is served as soon as an address is free", async () => {
     const { sim, ready, addresses, remove } = begin(1);
     sim.create(claim("a") as never);

@@ -62,7 +62,7 @@ describe("a policy says why it waits, with the pool's name, where its pool", () 
     sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
     expect(standing(sim, "a")).toBe(
-      "Degraded: 2/3 nodes get no address (n2, n3): pool p is exhausted: let its spec.range.end grow, or add spec.additionalRanges",
+      "Degraded: 2/3 nodes get no address (n2, n3): pool p is exhausted. Let the pool grow: a later end, or additionalRanges",
     );
     const told = new Set(sim.said.filter((text) => text.startsWith("Node/")).map((text) => text.split(", which")[0]));
     const expected = ["n2", "n3"].map(

@@ -49,7 +49,7 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     expect(told()).toEqual(["app-0", ...three]);
     expect(sim.lines().filter((line) => line.endsWith("releasing"))).toHaveLength(2);
     expect(sim.said).toContain(
-      "StatefulSet.apps/default:app Refused: pool lan is exhausted: let its spec.range.end grow, or add spec.additionalRanges",
+      "StatefulSet.apps/default:app Refused: pool lan is exhausted. Let the pool grow: a later end, or additionalRanges",
     );
     apps.areNodesStuck = false;
     await pass(90_000);

@@ -39,17 +39,20 @@ import { UnreadAddresses } from "./unread-addresses.ts";
 import type { World } from "./world.ts";
 
 /** What came of looking at some owners. */
-export interface Looked {
+export interface Looked extends Rendering {
   /** For whom this was decided. */
   readonly owners: ReadonlySet<string>;
-  /** Renders what is to exist for them. Throws `conflict` if an integration fails on one of the objects: what was decided is recorded. */
-  readonly render: () => Rendering;
+  /** When the record was read. */
+  readonly asOf: number;
+  readonly decided: Decided;
+}
+
+/** What was decided, and recorded. */
+export interface Decided {
   /** What defines the pools in which something changed, and the claims, or that get nothing. */
   readonly pools: ReadonlySet<string>;
   readonly claims: readonly string[];
   readonly change: RecordChange;
-  /** When the record was read. */
-  readonly asOf: number;
   /** Owners to look at later, and in how many milliseconds: their addresses may be free by then, or they are seen. */
   readonly later: ReadonlyMap<string, number>;
 }
@@ -135,9 +138,10 @@ export class Allocator implements Finder {
   /**
    * Decides for these owners, and records it. What takes time, because the server is asked, comes before the world is looked at and
    * after: what is decided is of one moment. Throws as the state backend does, and `conflict` where the server has what asks
-   * otherwise than it was seen; nothing is lost then.
+   * otherwise than it was seen; nothing is lost then. What is recorded is told first: rendering throws `conflict`, too,
+   * if an integration fails on one of the objects.
    */
-  async look(asked: ReadonlySet<string>): Promise<Looked> {
+  async look(asked: ReadonlySet<string>, tell: (decided: Decided) => void): Promise<Looked> {
     await this.record.fresh();
     const unseen = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
@@ -160,19 +164,19 @@ export class Allocator implements Finder {
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
     const idle = this.proof.idle(owners, this.record.lines, scene);
-    return {
-      owners,
-      render: () => this.renderer.render(desired, look, { snapshot: after, lines: this.record.lines, idle, unclear }),
+    const decided = {
       pools: new Set(changed.flatMap(({ pool }) => definersOf(this.pools.get(pool)))),
       claims: changed.map(({ claim }) => claim),
       change: recordChange(plan, isAdopted),
-      asOf,
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
         ...toLookAgain(plan, facts, scene, this.world).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
+    tell(decided);
+    const { lines } = this.record;
+    return { owners, asOf, decided, ...this.renderer.render(desired, look, { snapshot: after, lines, idle, unclear }) };
   }
 
   /** The releasing lines of these owners that may be free, and by a record of when. */

@@ -3,7 +3,7 @@ import { partition } from "../core/partition.ts";
 import { type Concern, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, objectKey } from "../integrations/object-key.ts";
 import { Queue } from "../kube/index.ts";
-import { Allocator } from "./allocator.ts";
+import { Allocator, type Decided } from "./allocator.ts";
 import { Applier } from "./applier.ts";
 import { goesWithOwner, poolObjects } from "./asking.ts";
 import type { Ground, Observer } from "./ground.ts";
@@ -256,15 +256,8 @@ export class Engine {
 
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
-    const { owners, render, pools, claims, change, asOf, later } = await this.allocator.look(asked);
-    tellMoved(this.allocator, this.observer);
-    this.observer?.recorded(change);
-    const hasFreed = change.released.length > 0;
-    // Who waits for room is served as soon as there is some.
-    if (hasFreed) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
-    this.reportSoon([...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])]);
-    const { rendered, kept, rejected } = render();
+    const looked = await this.allocator.look(asked, (decided) => this.take(decided));
+    const { owners, rendered, kept, rejected, asOf, decided } = looked;
     const wanted = rendered.map((object) => wantedObject(object, this.world, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);
@@ -276,11 +269,21 @@ export class Engine {
       for (const key of keys) this.queue.add(`apply ${key}`);
       if (keys.size === 0) this.wanted.forget(owner);
     }
-    await this.seeMisfits(hasFreed);
-    this.takeChanged(new Set(claims.map(ownerOfKey)));
+    await this.seeMisfits(decided.change.released.length > 0);
+    this.takeChanged(new Set(decided.claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     this.reportSoon(isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source));
+  }
+
+  /** Tells of what is recorded, and looks again at those for whom it may matter. */
+  private take({ pools, claims, change, later }: Decided): void {
+    tellMoved(this.allocator, this.observer);
+    this.observer?.recorded(change);
+    // Who waits for room is served as soon as there is some.
+    if (change.released.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
+    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
+    this.reportSoon([...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])]);
   }
 
   private reportSoon(sources: readonly string[]): void {

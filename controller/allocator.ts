@@ -186,7 +186,7 @@ export class Allocator implements Finder {
     const releasing = (await this.record.get()).releasing.filter((line) => line.set === clusterSet);
     this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
     const own = releasing.filter((line) => owners.has(ownerOfKey(line.claim)) && !this.record.isUnreadable(line));
-    return { readAt, ...(await this.proof.gone(own, scene, readAt)) };
+    return { readAt, ...(await this.proof.gone(own, () => this.scene(), readAt)) };
   }
 
   /**

@@ -35,16 +35,18 @@ export class Proof {
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
-  async gone(releasing: readonly Allocation[], scene: Scene, readAt: number): Promise<Proven> {
+  async gone(releasing: readonly Allocation[], sceneNow: () => Promise<Scene>, readAt: number): Promise<Proven> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
-    const provenNow = () => new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
-    const gone = provenNow();
+    const provenIn = (scene: Scene) =>
+      new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const gone = provenIn(await sceneNow());
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
     const evidence = new Map([...gone].flatMap((line) => this.evidenceOf(line)));
     await this.askForAny([...gone]);
-    const still = provenNow();
+    // The answers may have changed the scene: a definition that the watch does not show yet contradicts another one.
+    const still = provenIn(await sceneNow());
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
       const isDoubtful =
         !lines.every((line) => still.has(line)) ||

@@ -59,6 +59,7 @@ function stockPool(nodes: Readonly<Record<string, string>>, name = "net") {
 }
 
 const unready = (one: Bag): Bag => ({ ...one, status: { conditions: [{ type: "Ready", status: "False" }] } });
+const unreadable = '{ "node_slice_size": ';
 const pod = { 1: { id: "c", podref: "default/a" } };
 
 describe("the slices of a network", () => {
@@ -267,6 +268,19 @@ describe("the slice of a node that leaves", () => {
     expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net"]);
   });
 
+  it("is not free where a definition that the watch does not show yet contradicts another one", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.remove("Node", "n1");
+    await sim.pass(2000);
+    sim.isFrozen = true;
+    sim.create(definition("b", { node_slice_size: "/25" }, "other"));
+    await sim.pass(3 * timing.hold);
+    expect([sim.lines(), listed()]).toEqual([["10.5.0.0/24 Node/n1/net releasing"], ["n1 10.5.0.0/24"]]);
+  });
+
   it("is its own again when its network is back, whether it is Ready or not, and whatever is excluded by then", async () => {
     const { sim, listed } = begin();
     for (const name of ["n1", "n2"]) sim.node(name);
@@ -281,6 +295,40 @@ describe("the slice of a node that leaves", () => {
     expect(sim.lines()).toEqual(["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"]);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n2 10.5.1.0/24"]);
   });
+
+  it.each<[string, (sim: SimController) => void]>([
+    ["contradict each other", (sim) => sim.create(definition("b", { node_slice_size: "/25" }, "other"))],
+    [
+      "cannot be read",
+      (sim) =>
+        sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec: { config: unreadable } }), "default"),
+    ],
+  ])(
+    "is not free while the definitions of its network %s: its list stays, and the node may come back",
+    async (_, spoil) => {
+      const { sim, listed } = begin();
+      sim.node("n1");
+      sim.create(definition("a"));
+      await sim.pass(2000);
+      spoil(sim);
+      sim.remove("Node", "n1");
+      await sim.pass(3 * timing.hold);
+      expect(listed()).toEqual(["n1 10.5.0.0/24"]);
+      sim.node("n1");
+      sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+      await sim.pass(3 * timing.hold);
+      sim.remove("Node", "n1");
+      sim.remove("NetworkAttachmentDefinition", "a", "default");
+      sim.remove("NetworkAttachmentDefinition", "b", "other");
+      sim.create(definition("c", { node_slice_size: "/25" }));
+      sim.node("n2");
+      await sim.pass(3 * timing.hold);
+      expect(sim.lines().toSorted()).toEqual(["10.5.0.0/24 Node/n1/net releasing", "10.5.1.0/25 Node/n2/net"]);
+      sim.remove("IPPool", "n1-10.5.0.0-24", namespace);
+      await sim.pass(3 * timing.hold);
+      expect([sim.lines(), listed()]).toEqual([["10.5.1.0/25 Node/n2/net"], ["n2 10.5.1.0/25"]]);
+    },
+  );
 
   it("is its own again when it is back", async () => {
     const { sim } = begin();

@@ -6,11 +6,11 @@ import type { Stored } from "../kube/index.ts";
 import { titleOf } from "../schema/objects.ts";
 import type { Allocator } from "./allocator.ts";
 import { asks, goesWithOwner, readsKind } from "./asking.ts";
-import { type Change, changeOf, isEnd, isOfContent } from "./change.ts";
+import { type Change, changeOf, isEnd, isOfContent, leftMessage } from "./change.ts";
 import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
+import { DelayedEvents } from "./delayed-events.ts";
 import { setFinalizer } from "./finalizer.ts";
 import type { Ground } from "./ground.ts";
-import { LeftReports } from "./left-reports.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { isReplaced, replacement } from "./replacement.ts";
@@ -30,7 +30,7 @@ export class Applier {
   /** What each object was made of, also once it is gone. */
   private readonly sources = new Map<string, string>();
   private readonly compared = new Compared();
-  private readonly leftReports: LeftReports;
+  private readonly delayed: DelayedEvents;
 
   constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
     this.ground = ground;
@@ -38,7 +38,7 @@ export class Applier {
     this.wanted = wanted;
     this.allocator = allocator;
     this.again = again;
-    this.leftReports = new LeftReports(ground);
+    this.delayed = new DelayedEvents(ground);
   }
 
   /** Something may have changed in how an object fares: others of its source may start by that. */
@@ -81,7 +81,7 @@ export class Applier {
       return;
     }
     if (isOpen) return this.compare(key, wanted as WantedObject);
-    const again = this.leftReports.check(key, source, this.leftReport(key, change));
+    const again = this.delayed.tell(key, source, this.whyNotCreated(key, change));
     if (isWrite) {
       if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
       return;
@@ -93,10 +93,11 @@ export class Applier {
     return again;
   }
 
-  /** What keeps an object from being created. */
-  private leftReport(key: string, change: Change): Seen | undefined {
-    const isWanted = change === "none" && this.wanted.get(key) !== undefined;
-    return isWanted && this.world.get(key) === undefined ? this.reportsOf(key)[0] : undefined;
+  /** Returns which report of an earlier object keeps this one from being created, and what to do about it. */
+  private whyNotCreated(key: string, change: Change): string | undefined {
+    const isHeldUp = change === "none" && this.wanted.get(key) !== undefined && this.world.get(key) === undefined;
+    const [report] = isHeldUp ? this.reportsOf(key) : [];
+    return report && leftMessage(key, report);
   }
 
   /** What others say of an object, or of an earlier one of its name. */
@@ -262,7 +263,7 @@ export class Applier {
   private forget(key: string, source: string, part: InCluster): undefined {
     const rollout = this.rollout(source);
     this.compared.forget(key);
-    this.leftReports.check(key, source, undefined);
+    this.delayed.tell(key, source, undefined);
     rollout.leave(key);
     rollout.set(key, undefined);
     if (rollout.isIdle()) this.rollouts.delete(source);

@@ -1,6 +1,7 @@
 import { type InCluster, isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
 import type { RenderedObject } from "../integrations/integration.ts";
-import { asBag, asList } from "../schema/objects.ts";
+import { kindOf } from "../integrations/object-key.ts";
+import { asBag, asList, titleOf } from "../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "./seen.ts";
 
 /** What is to be done about one object. */
@@ -108,4 +109,11 @@ function uidsIn({ ownerReferences }: { readonly [field: string]: unknown }): rea
 function isOwnedBy(metadata: Seen["metadata"], owners: readonly unknown[] | undefined): boolean {
   const uids = uidsIn(metadata) ?? [];
   return owners === undefined || (owners.length === 0 ? uids.length === 0 : owners.every((uid) => uids.includes(uid)));
+}
+
+/** What is said of an object that is not created, because a report of an earlier one of its name is left. */
+export function leftMessage(key: string, report: Seen): string {
+  const [kind] = kindOf(key).split(".");
+  const name = key.slice(key.indexOf("/") + 1);
+  return `${kind} ${name} is not created, because ${titleOf(report)} reports of an earlier one of that name. If the program that wrote it does not delete it, delete it.`;
 }

@@ -16,11 +16,11 @@ import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import type { Allocator } from "./allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "./asking.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
+import { DelayedEvents } from "./delayed-events.ts";
 import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
-import { Patience } from "./patience.ts";
 import { isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
 import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
@@ -40,7 +40,7 @@ export class Reporter {
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
   private readonly quarantine: Quarantine;
-  private readonly patience = new Patience();
+  private readonly delayed: DelayedEvents;
 
   constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
     this.ground = ground;
@@ -48,13 +48,15 @@ export class Reporter {
     this.wanted = wanted;
     this.allocator = allocator;
     this.quarantine = quarantine;
+    this.delayed = new DelayedEvents(ground);
   }
 
   /** Returns in how many milliseconds to look again, if that is needed. */
   async report(key: string): Promise<number | undefined> {
     const object = this.world.get(key);
     const paused = object && whyPaused(object, this.world, this.ground.integrations);
-    const again = this.tellPaused(key, paused);
+    // A missing Cluster may be on its way. The status and the finalizer of what is paused stay as they are.
+    const again = this.delayed.tell(key, key, paused && `It gets and loses nothing: ${paused}`);
     if (object === undefined || isManaged(object) || paused !== undefined) return again;
     const { damage } = this.allocator.record;
     if (damage !== undefined) return this.reportDamage(object, damage);
@@ -171,15 +173,6 @@ export class Reporter {
 
   private tellOverlap({ object, overlappedBy }: ClusterPool): void {
     if (overlappedBy !== undefined) this.ground.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
-  }
-
-  /** Says on an object, after a minute, why it is paused: a missing Cluster may be on its way. Its status and its finalizer stay as they are. */
-  private tellPaused(key: string, why: string | undefined): number | undefined {
-    const message = `It gets and loses nothing: ${why}`;
-    const steps = why === undefined ? [] : [{ verb: "warn", about: key, message, after: 60_000 } as const];
-    const due = this.patience.due(key, steps, this.ground.clock.now());
-    if (due.steps.length > 0) this.ground.observer?.wrong(key, "Refused", message);
-    return due.again;
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {

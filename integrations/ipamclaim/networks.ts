@@ -1,4 +1,5 @@
 import { byCodeUnit, type Issue, type Parsed, type PoolWords } from "../../core/index.ts";
+import { inSentences } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
@@ -72,8 +73,7 @@ export function networksApart(definitions: readonly SourceObject[]): Map<SourceO
       const other = byName.get(network)?.find((one) => one.meaning !== meaning);
       if (other === undefined) return [];
       const [first = "", second = ""] = [titleOf(source), titleOf(other.source)].sort(byCodeUnit);
-      const { message, hint } = whyApart(first, second, network);
-      return [[source, `${message}. ${hint}`]];
+      return [[source, inSentences(whyApart(first, second, network))]];
     }),
   );
 }

@@ -9,6 +9,7 @@ import {
   type Snapshot,
   type Verdict,
 } from "../../core/index.ts";
+import { inSentences } from "../../schema/issues.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
@@ -81,6 +82,5 @@ function whyNothing({ definition }: PodNetwork, { networks }: PoolSources): stri
   }
   if (bound.takesIps)
     return "no pools are named for it: by the template, its namespace or the network, nor has one default: true";
-  const { message, hint } = takesNone(definition);
-  return `${message}. ${hint}`;
+  return inSentences(takesNone(definition));
 }

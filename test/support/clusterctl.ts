@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { parse } from "yaml";
 import { findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Cluster } from "./cluster.ts";
 import { goModule } from "./go-module.ts";
 import { tool } from "./tools.ts";
@@ -45,15 +45,26 @@ export async function createCluster(kube: Objects, name: string, namespace: stri
   await sayProvisioned(kube, name, namespace);
 }
 
-/** Says in the status of a Cluster, as its providers do, that it is provisioned. A move drops the status. */
+/**
+ * Says in the status of a Cluster, as its providers do, that it is provisioned. A move drops the status.
+ * Returns once the core manager keeps it: a reconcile that read the Cluster before writes the condition away again.
+ */
 export async function sayProvisioned(kube: Objects, name: string, namespace: string): Promise<void> {
   const condition = {
     ...{ type: "ControlPlaneInitialized", status: "True", reason: "Initialized", message: "" },
     lastTransitionTime: "2026-01-01T00:00:00Z",
   };
   const initialization = { infrastructureProvisioned: true, controlPlaneInitialized: true };
-  const status: Bag = { initialization, conditions: [condition] };
-  await kube.patch(clusters, name, namespace, { status }, { type: "merge", subresource: "status" });
+  let kept = 0;
+  await until(async () => {
+    const conditions = (await kube.get<KubeObject & Bag>(clusters, name, namespace))?.status as Bag | undefined;
+    const reconciled = conditionOf(conditions?.conditions, "Available") !== undefined;
+    const isSaid = conditionOf(conditions?.conditions, condition.type)?.status === "True";
+    kept = isSaid && reconciled ? kept + 1 : 0;
+    const status: Bag = { initialization, conditions: [condition] };
+    if (!isSaid) await kube.patch(clusters, name, namespace, { status }, { type: "merge", subresource: "status" });
+    return kept > 5;
+  }, `Cluster ${name} is provisioned`);
 }
 
 /** Runs the real `clusterctl move` for a namespace. Returns what it prints. */

@@ -36,9 +36,6 @@ export default defineConfig({
           include: slow,
           testTimeout: 300_000,
           hookTimeout: 900_000,
-          // Two files at once use one core: they wait for servers, and for addresses that are held for seconds.
-          maxWorkers: Math.ceil(1.5 * availableParallelism()),
-          sequence: { groupOrder: 1 },
         },
       },
     ],

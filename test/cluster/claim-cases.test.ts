@@ -44,7 +44,7 @@ describe("the in-cluster provider's own cases, on a real API server", () => {
       options,
     );
     expect(byName(found)).toEqual(byName(claimCases.map((one) => one.ours?.outcome ?? one.outcome)));
-  }, 120_000);
+  }, 240_000);
 
   // What the table says of that provider is what it does.
   it.runIf(tries(false, true))(

@@ -68,23 +68,26 @@ export const inCluster: Provider = {
 };
 
 /** How long a provider has for what it is to do, and how long it is watched where it is to do nothing, in milliseconds. */
-const [limit, pause] = [15_000, 2_500];
+const [limit, pause] = [60_000, 2_500];
 
 /** One case on one provider: its own namespace, its own subnet, its own pool. */
 export class Trial {
   readonly namespace: string;
   readonly prefix: string;
+  /** The name of a namespace and of a pool that no case touches. */
+  private readonly other: string;
   private readonly provider: Provider;
   private readonly kube: Objects;
   constructor(kube: Objects, provider: Provider, number: number) {
     this.kube = kube;
     this.provider = provider;
     this.namespace = `case-${number}`;
+    this.other = `${this.namespace}-other`;
     this.prefix = `10.77.${number}.`;
   }
 
   async open(): Promise<this> {
-    for (const name of [this.namespace, `${this.namespace}-b`])
+    for (const name of [this.namespace, `${this.namespace}-b`, this.other])
       await this.kube.create({ apiVersion: "v1", plural: "namespaces" }, {
         apiVersion: "v1",
         kind: "Namespace",
@@ -180,10 +183,21 @@ export class Trial {
     await this.until(async () => Object.keys(await this.given()).length === count);
     return this.settled();
   }
-  /** What there is after a while. */
+  /** What there is after a while, in which the provider has served a claim that came later. */
   async settled(): Promise<Record<string, number>> {
     await sleep(pause);
+    await this.serveAnother();
     return this.given();
+  }
+  private async serveAnother(): Promise<void> {
+    const { pools, kind } = this.provider;
+    const spec = this.provider.spec({ ranges: [[10, 200]] }, this.prefix.replace(".77.", ".78."));
+    const pool = { apiVersion: pools.apiVersion, kind, metadata: { name: this.other }, spec };
+    await this.kube.apply(pools, pool as KubeObject, manager);
+    const before = Object.keys(await this.given(this.other)).length;
+    const metadata = { namespace: this.other, name: `c${before}` };
+    await this.claim(metadata.name, { poolRef: { ...this.poolRef(), name: this.other } }, metadata);
+    await this.until(async () => Object.keys(await this.given(this.other)).length > before);
   }
   isGone = (name: string, ms = limit) => this.until(async () => (await this.getClaim(name)) === undefined, ms);
 

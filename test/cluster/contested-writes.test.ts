@@ -223,7 +223,7 @@ it("what other programs undo is written again with growing pauses, one Event say
     await stage().until(() => stage().says(what, path), "True");
   await prune("taken");
   const contested = ["c", ...Object.values(hostile).map(({ about }) => about)].sort();
-  const query = `get events -n default --field-selector reason=ChangedBack -o jsonpath='{.items[*].involvedObject.name}'`;
+  const query = `get events -n default --field-selector reason=ChangedBack -o jsonpath={.items[*].involvedObject.name}`;
   const toldAbout = async () => [...new Set((await stage().kubectl(query)).split(" "))].sort();
   await stage().until(toldAbout, contested, 60_000);
   await sleep(Math.max(0, 20_000 - (Date.now() - began)));

@@ -15,7 +15,7 @@ export {
 } from "./core/claim.ts";
 export { parsePool } from "./core/parse-pool.ts";
 export type { Pool } from "./core/pool.ts";
-export type { Authority, PoolSpec, RangeText, ReservationSpec } from "./core/pool-spec.ts";
+export type { AllocationOrder, Authority, PoolSpec, RangeText, ReservationSpec } from "./core/pool-spec.ts";
 export type { PoolWords } from "./core/pool-words.ts";
 export type { Reservation, Reservations } from "./core/reservation.ts";
 export type { PoolRules } from "./core/selection/pool-rules.ts";

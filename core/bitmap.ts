@@ -41,10 +41,31 @@ export class Bitmap {
   lowestAbsent(): number {
     let position = 0;
     for (let i = this.levels.length - 1; i >= 0; i--) {
-      const absent = ~((this.levels[i] as Int32Array)[position] as number);
-      position = position * 32 + 31 - Math.clz32(absent & -absent);
+      position = position * 32 + lowestBit(~((this.levels[i] as Int32Array)[position] as number));
     }
     return position;
+  }
+
+  /** The lowest integer >= n that is not a member, for n below 2^53. Takes a step for each member that follows n directly and waits in `far`. */
+  lowestAbsentFrom(n: number): number {
+    let position = n < this.size ? this.absentWithin(n) : n;
+    while (position >= this.size && this.far.has(position)) position++;
+    return position;
+  }
+
+  /** The same among the bits of the lowest level; their number where all from n on are set. */
+  private absentWithin(n: number): number {
+    let position = n;
+    for (let i = 0; i < this.levels.length; i++, position = (position >>> 5) + 1) {
+      const level = this.levels[i] as Int32Array;
+      if (position >>> 5 >= level.length) break;
+      const absent = ~(level[position >>> 5] as number) & (-1 << (position & 31));
+      if (absent === 0) continue;
+      position = (position & ~31) + lowestBit(absent);
+      while (i-- > 0) position = position * 32 + lowestBit(~((this.levels[i] as Int32Array)[position] as number));
+      return position;
+    }
+    return this.size;
   }
 
   private set(n: number): void {
@@ -83,4 +104,9 @@ export class Bitmap {
       this.set(n);
     }
   }
+}
+
+/** Where the lowest set bit of a word is. */
+function lowestBit(word: number): number {
+  return 31 - Math.clz32(word & -word);
 }

@@ -1,9 +1,13 @@
 import type { Address } from "./address.ts";
 import { Bitmap } from "./bitmap.ts";
 import { type Block, intervalOf } from "./block.ts";
+import { hashOf } from "./hash.ts";
 import { advance, distance, hostBitsOf, isNumbered, roughDistance, wholeBlocks } from "./numbering.ts";
 import type { Pool } from "./pool.ts";
 import { type Interval, indexAt, minus, normalised, type Range } from "./range.ts";
+
+/** How many hashes of a text are tried: where 9 of 10 candidates are taken, they find a free one 97 times of 100. */
+const hashes = 32;
 
 interface Segment extends Interval {
   /** Candidates in the segments before this one. */
@@ -23,6 +27,8 @@ export class FreeSpace {
   private readonly end: number;
   private readonly taken = new Bitmap();
   private readonly beyond = new Set<Address>();
+  /** The count from which `takeNext` looks on. */
+  private next = 0;
 
   constructor(range: Range, skips: boolean, hostBits = 0n) {
     let before = 0n;
@@ -48,6 +54,27 @@ export class FreeSpace {
     if (count >= this.end) return undefined;
     this.taken.add(count);
     return this.candidate(count);
+  }
+
+  /** Takes the first free candidate after the one that it took last, or else the lowest one; undefined if there is none. */
+  takeNext(): Address | undefined {
+    let count = this.taken.lowestAbsentFrom(this.next);
+    if (count >= this.end) count = this.taken.lowestAbsent();
+    if (count >= this.end) return undefined;
+    this.taken.add(count);
+    this.next = count + 1;
+    return this.candidate(count);
+  }
+
+  /**
+   * Makes `takeNext` begin at a free candidate that a text chooses among all (of more than 2^32, among the first 2^32).
+   * If a hash finds a taken one, the next hash is tried: the candidate after a long run of taken ones is no likelier than others.
+   */
+  beginAtHashOf(text: string): void {
+    for (let attempt = 0; attempt < hashes; attempt++) {
+      this.next = Math.floor((hashOf(`${attempt} ${text}`) / 2 ** 32) * Math.min(this.end, 2 ** 32));
+      if (!this.taken.has(this.next)) return;
+    }
   }
 
   /** Takes the block that an address is in. One that is taken, or no candidate (excluded, wanted x.x.x.0), changes nothing. */

@@ -65,14 +65,13 @@ class Reader {
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
     const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
-    const dns = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
+    const dnsServers = this.dnsServers();
     const clusterRange = this.clusterRange();
     const kept = present((spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i)));
     if (this.issues.length > 0 || prefix === undefined || main === undefined) return undefined;
 
     const range = normalised([main, ...present(more)]);
-    const ofFamily = present(dns).filter((address) => familyOf(address) === familyOf(prefix.first));
-    const servers = minus(normalised(ofFamily.flatMap(single)), this.blocksOf(kept)); // a node may be one: reserved for it
+    const servers = minus(dnsServers, this.blocksOf(kept)); // a node may be one: reserved for it
     const excluded = normalised(present(exclude));
     const never = [excluded, reservedOf(prefix, blockLength), single(gateway), servers, clusterRange];
     const claimable = never.reduce(minus, range);
@@ -92,6 +91,7 @@ class Reader {
       assignable,
       automatic: minus(minus(assignable, this.blocksOf(kept)), neverAutomatic(prefix)),
       skipsZeroAnd255: prefix.length < 31 && blockLength === 32 && spec.allowZeroAnd255 !== true && isIPv4(prefix),
+      allocationOrder: spec.allocationOrder ?? "Lowest",
       gateway,
       authority: spec.authority,
       clusterRange,
@@ -107,6 +107,17 @@ class Reader {
     const first = start === undefined ? hosts?.[0]?.first : this.address(start, ["range", "start"]);
     const last = end === undefined ? hosts?.at(-1)?.last : this.address(end, ["range", "end"]);
     return this.ordered(first, last, ["range"]);
+  }
+
+  /** Those of the family of the pool. */
+  private dnsServers(): Range {
+    const { spec, prefix } = this;
+    const all = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
+    return normalised(
+      present(all)
+        .filter((at) => prefix && familyOf(at) === familyOf(prefix.first))
+        .flatMap(single),
+    );
   }
 
   private clusterRange(): Range {

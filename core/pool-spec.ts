@@ -19,6 +19,9 @@ export interface ReservationSpec {
 /** Who may allocate from a pool: tools that plan (lockfile, stack), or the controller in the cluster. */
 export type Authority = "Plan" | "Cluster";
 
+/** Which free address a new claim gets; see `picker` in core/plan/give.ts. */
+export type AllocationOrder = "Lowest" | "Hashed";
+
 /** `spec` of a NodeIPPool, word for word; deploy/crd/ describes each field. */
 export interface PoolSpec extends PoolRules {
   readonly range: {
@@ -44,6 +47,8 @@ export interface PoolSpec extends PoolRules {
   readonly addressReuseGracePeriodSeconds?: number;
   /** The prefix length of what an owner gets, for example 22. Default: one address. */
   readonly blockLength?: number;
+  /** Which free address, or block, a new claim gets. Default `Lowest`. */
+  readonly allocationOrder?: AllocationOrder;
   /** IPv4: also number and hand out addresses whose last octet is 0 or 255. */
   readonly allowZeroAnd255?: boolean;
 }

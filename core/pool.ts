@@ -1,7 +1,7 @@
 import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix, parsePrefix } from "./address.ts";
 import { blocksOverlap, type MaybeBlock } from "./block.ts";
 import { unwrap } from "./errors.ts";
-import type { Authority } from "./pool-spec.ts";
+import type { AllocationOrder, Authority } from "./pool-spec.ts";
 import type { PoolWords } from "./pool-words.ts";
 import { covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
@@ -26,6 +26,8 @@ export interface Pool {
   readonly automatic: Range;
   /** IPv4 prefixes shorter than /31, unless `allowZeroAnd255`: last octets 0 and 255 have no offset and are never picked automatically. */
   readonly skipsZeroAnd255: boolean;
+  /** Which of `automatic` a new claim gets. */
+  readonly allocationOrder: AllocationOrder;
   readonly gateway: Address | undefined;
   /** As the spec says it; plan-time tools read an absent one as Plan, the cluster as Cluster. */
   readonly authority: Authority | undefined;

@@ -29,15 +29,17 @@ export function wordsOn(
 ): { place: string; about: string[]; counts: string[] } {
   const some = (number: number | bigint, what: string) => (number > 0 ? [`${count(BigInt(number))} ${what}`] : []);
   const network = record.network === "default" ? [] : [`network ${plain(record.network)}`];
+  const order = pool === undefined || pool.allocationOrder === "Lowest" ? [] : [`order ${pool.allocationOrder}`];
   const counts = [`${live.length} held`, ...some(releasing.length, "releasing"), ...some(fresh.length, "new")];
   if (pool === undefined)
     return { place: formatPrefix(record.prefix), about: [...network, "not defined here"], counts };
   const place = describePool(pool);
-  if (!isPlanned(pool)) return { place, about: [...network, "only the controller allocates from it"], counts };
+  if (!isPlanned(pool))
+    return { place, about: [...network, ...order, "only the controller allocates from it"], counts };
   const { capacity, reserved, free } = usage(pool, [...live, ...releasing, ...fresh]);
   return {
     place,
-    about: [...network, `${count(capacity)} usable`],
+    about: [...network, ...order, `${count(capacity)} usable`],
     counts: [...counts, ...some(reserved, "reserved"), `${count(free)} free`],
   };
 }

@@ -362,6 +362,14 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       "maximum": 128,
                       "description": "The prefix length of what an owner gets, for example 24. Default is one address. Blocks that overlap an exclude or a reservation are not allocated."
                     },
+                    "allocationOrder": {
+                      "type": "string",
+                      "enum": [
+                        "Lowest",
+                        "Hashed"
+                      ],
+                      "description": "Which free address a new owner gets. Lowest is the lowest one. With Hashed the name of the first new owner chooses it and those that come with it follow, so that two branches seldom choose the same. Who has an address keeps it. Default is Lowest."
+                    },
                     "disable": {
                       "type": "boolean",
                       "description": "Whether the pool gives nothing new, but addresses that are reserved for their owner or asked for by name. Who has an address keeps it."

@@ -32,7 +32,7 @@ import { inUse, type Request, withSiblings } from "./request.ts";
  *  asks anew, returns,|
  *  ... adopts         | its owner, or its pod, loses a line of this pool in this plan: pending in-use, unless allowMove
  *  ... wanted         | not assignable: pending out-of-range; held: pending in-use; else assign
- *  ... any            | lowest free address; none left: pending exhausted
+ *  ... any            | a free address in the order of the pool (give.ts); none left: pending exhausted
  *
  * A line of the set that no claim kept is released.
  */

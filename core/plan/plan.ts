@@ -44,7 +44,7 @@ export function isNoop(plan: Plan): boolean {
 
 /**
  * Decides who gets what. Pure; the same inputs in any order give the same plan. First whoever holds an address
- * keeps it, then wanted addresses, then the lowest free ones, each in key order. An address that any line holds,
+ * keeps it, then wanted addresses, then free ones in the order of the pool, each in key order. An address that any line holds,
  * live or releasing, goes to nobody else in this plan.
  * Throws IpamError `invalid` (a claim twice, an unknown pool, renames that contradict each other), `overlap` (of pools),
  * `in-use` (a recorded pool has another prefix or network).

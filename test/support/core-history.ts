@@ -6,6 +6,7 @@ import { IpamError } from "../../core/errors.ts";
 import type { Moved } from "../../core/plan/moved.ts";
 import { type Plan, type PlanInput, plan } from "../../core/plan/plan.ts";
 import type { Pool } from "../../core/pool.ts";
+import type { AllocationOrder } from "../../core/pool-spec.ts";
 import { apply, freed } from "./core-apply.ts";
 import { plus, poolOf } from "./core-text.ts";
 
@@ -24,6 +25,7 @@ const universes: Universe[] = [
   { cidr: "2001:db8::/48", base: "2001:db8:0:fff0::", lengths: [64, 63, 65, 128] },
 ];
 
+const orderArb = fc.constantFrom<AllocationOrder>("Lowest", "Hashed");
 const spotArb = fc.nat({ max: 15 });
 const ownerArb = fc.constantFrom(
   { kind: "Node", name: "n1" },
@@ -55,6 +57,7 @@ const stepArb = fc.record({
   renames: fc.nat({ max: 3 }),
   freed: fc.nat({ max: 0xffff }),
   length: fc.nat({ max: 3 }),
+  orders: fc.tuple(orderArb, orderArb),
 });
 type Step = typeof stepArb extends fc.Arbitrary<infer T> ? T : never;
 
@@ -110,8 +113,9 @@ function poolsOf(step: Step, universe: Universe, handOver: boolean): Pool[] {
   const nextStart = handOver ? Math.max(step.nextStart, step.end + 1) : 10;
   const { exclude, reserved } = step;
   const isIn = (from: number, to: number) => (spot: number) => from <= spot && spot <= to && spot !== reserved?.spot;
-  const part = (name: string, from: number, to: number) =>
+  const part = (name: string, from: number, to: number, allocationOrder: AllocationOrder) =>
     poolOf(name, `${universe.cidr} ${at(from)} ${formatAddress(plus(addressOf(to + 1, universe), -1))}`, {
+      allocationOrder,
       blockLength,
       exclude: exclude.filter(isIn(from, to)).map(at),
       reservations:
@@ -120,7 +124,7 @@ function poolsOf(step: Step, universe: Universe, handOver: boolean): Pool[] {
           ? []
           : [{ address: at(reserved.spot), ...(reserved.owner === undefined ? {} : { owner: reserved.owner }) }],
     });
-  return [part("p", 0, step.end), part("q", nextStart, 15)];
+  return [part("p", 0, step.end, step.orders[0]), part("q", nextStart, 15, step.orders[1])];
 }
 
 function addressOf(spot: number, { base, cidr, lengths }: Universe): Address {

@@ -82,6 +82,7 @@ export function* freeBlocks(pool: Pool, range: Range, held: readonly MaybeBlock[
 /** The free space of a range, found by walking over it address by address. */
 export class WalkedSpace {
   private readonly taken = new Set<Address>();
+  private last: Address | undefined;
   private readonly range: Range;
   private readonly skips: boolean;
 
@@ -114,8 +115,18 @@ export class WalkedSpace {
   }
 
   takeLowest(): Address | undefined {
+    return this.takeAbove(undefined);
+  }
+
+  takeNext(): Address | undefined {
+    const next = this.takeAbove(this.last) ?? this.takeLowest();
+    this.last = next ?? this.last;
+    return next;
+  }
+
+  private takeAbove(from: Address | undefined): Address | undefined {
     for (const { first, last } of this.range)
-      for (let at = first; at <= last; at++)
+      for (let at = from !== undefined && from >= first ? plus(from, 1) : first; at <= last; at++)
         if (isCounted(at, this.skips) && !this.taken.has(at)) {
           this.taken.add(at);
           return at;

@@ -13,7 +13,7 @@ const stepArb = fc.oneof(
   fc.record({ op: fc.constant("fill" as const), n: fc.nat({ max: 1100 }), to: fc.constant(0) }),
 );
 
-it("a Bitmap is a set of numbers that knows its lowest absent one", () => {
+it("a Bitmap is a set of numbers that knows its lowest absent one, also from a number on", () => {
   fc.assert(
     fc.property(fc.array(stepArb, { maxLength: 40 }), (steps) => {
       const bitmap = new Bitmap();
@@ -34,6 +34,10 @@ it("a Bitmap is a set of numbers that knows its lowest absent one", () => {
         let want = 0;
         while (set.has(want)) want++;
         expect(bitmap.lowestAbsent()).toBe(want);
+        if (n > Number.MAX_SAFE_INTEGER) continue;
+        let next = n;
+        while (set.has(next)) next++;
+        expect(bitmap.lowestAbsentFrom(n)).toBe(next);
         expect(bitmap.has(n)).toBe(set.has(n));
       }
       for (let n = 0; n < 2200; n++) if (bitmap.has(n) !== set.has(n)) expect(n).toBe("agreed");

@@ -8,12 +8,12 @@ import { WalkedSpace } from "../../support/core-model.ts";
 import { plus } from "../../support/core-text.ts";
 
 interface Step {
-  readonly op: "take" | "release" | "takeLowest";
+  readonly op: "take" | "release" | "takeLowest" | "takeNext";
   readonly n: bigint;
 }
 
 function stepsArb(spotArb: fc.Arbitrary<bigint>): fc.Arbitrary<Step[]> {
-  return fc.array(fc.record({ op: fc.constantFrom("take", "release", "takeLowest", "takeLowest"), n: spotArb }), {
+  return fc.array(fc.record({ op: fc.constantFrom("take", "release", "takeLowest", "takeNext"), n: spotArb }), {
     maxLength: 60,
   });
 }
@@ -24,7 +24,7 @@ function compare(range: Range, skips: boolean, base: string, steps: readonly Ste
   const walked = new WalkedSpace(range, skips);
   expect(space.capacity).toBe(walked.capacity);
   for (const { op, n } of steps) {
-    if (op === "takeLowest") expect(space.takeLowest()).toBe(walked.takeLowest());
+    if (op === "takeLowest" || op === "takeNext") expect(space[op]()).toBe(walked[op]());
     else {
       space[op](plus(base, n));
       walked[op](plus(base, n));

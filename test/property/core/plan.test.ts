@@ -5,6 +5,7 @@ import type { Allocation, Snapshot } from "../../../core/allocation.ts";
 import { claimKey, ownerOfKey } from "../../../core/claim.ts";
 import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
 import type { Pool } from "../../../core/pool.ts";
+import { intersect } from "../../../core/range.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 import { freeBlocks, sharing } from "../../support/core-model.ts";
@@ -29,8 +30,18 @@ function lastName(claim: string, moved: Visit["input"]["moved"] = []): string {
 
 /** What is free for whoever does not care, found by walking over the pool: so many, at most. */
 function freeIn(pool: Pool, held: readonly Allocation[], most = 1): Address[] {
-  const free = freeBlocks(pool, pool.automatic, held);
+  return firstOf(freeBlocks(pool, pool.automatic, held), most);
+}
+
+function firstOf(free: Generator<Address>, most: number): Address[] {
   return Array.from({ length: most }, () => free.next().value as Address).filter((at) => at !== undefined);
+}
+
+/** So many free addresses, from one on that is free, and around to the lowest one. */
+function following(pool: Pool, held: readonly Allocation[], from: Address | undefined, most: number): Address[] {
+  const upper = from === undefined ? [] : intersect(pool.automatic, [{ first: from, last: pool.prefix.last }]);
+  const above = firstOf(freeBlocks(pool, upper, held), most);
+  return [...above, ...freeIn(pool, held, most - above.length)];
 }
 
 function automaticIn(pool: Pool, { input, made }: Visit): Allocation[] {
@@ -126,13 +137,15 @@ describe("in every history of plans", () => {
     });
   });
 
-  it("the lowest free addresses go to the first keys", () => {
+  it("the first keys get the lowest free addresses, or in a Hashed pool free ones that follow each other", () => {
     everyPlan((visit) => {
       for (const pool of visit.input.pools) {
         const given = automaticIn(pool, visit);
         const byKey = [...given].sort((a, b) => (a.claim < b.claim ? -1 : 1)).map((line) => line.address);
         const others = visit.made.assign.filter((line) => !given.includes(line));
-        expect(byKey).toEqual(freeIn(pool, [...linesOf(visit.before), ...others], given.length));
+        const held = [...linesOf(visit.before), ...others];
+        if (pool.allocationOrder === "Lowest") expect(byKey).toEqual(freeIn(pool, held, given.length));
+        else expect(byKey).toEqual(following(pool, held, byKey[0], given.length));
         expect(given.filter((line) => line.length !== pool.blockLength)).toEqual([]);
       }
     });

@@ -43,6 +43,27 @@ describe("lowestAbsent", () => {
   });
 });
 
+describe("lowestAbsentFrom", () => {
+  it.each([
+    { name: "nothing", members: [], from: 7, want: 7 },
+    { name: "0 to 31, one full word", members: upTo(32), from: 3, want: 32 },
+    { name: "0 to 1023, two full levels", members: upTo(1024), from: 1023, want: 1024 },
+    { name: "0 to 1022", members: upTo(1023), from: 5, want: 1023 },
+    { name: "0 to 32767, three full levels", members: upTo(32_768), from: 0, want: 32_768 },
+    { name: "a run that reaches beyond the bitmap", members: [30, 31, 32, 33], from: 30, want: 34 },
+    { name: "a run beyond the bitmap", members: [2 ** 40, 2 ** 40 + 1], from: 2 ** 40, want: 2 ** 40 + 2 },
+    { name: "what is absent below", members: [5, 6, 7], from: 6, want: 8 },
+  ])("of $name from $from on is $want", ({ members, from, want }) => {
+    expect(bitmapOf(...members).lowestAbsentFrom(from)).toBe(want);
+  });
+
+  it.each([33, 1055, 2000, 32_799])("crosses full words and stops at the only hole, %d", (hole) => {
+    const bitmap = bitmapOf(...upTo(40_000).filter((n) => n !== hole));
+    expect([0, 32, hole].map((n) => bitmap.lowestAbsentFrom(n))).toEqual([hole, hole, hole]);
+    expect(bitmap.lowestAbsentFrom(hole + 1)).toBe(40_000);
+  });
+});
+
 describe("numbers beyond the bitmap's size", () => {
   it.each([32, 1023, 2 ** 31, 2 ** 32, 2 ** 32 + 1, 2 ** 53])(
     "%d is held, given back, and no other is touched",

@@ -7,7 +7,7 @@ import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { record } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
+import { guardsFor, type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions, MergeOptions {
   readonly json?: boolean;
@@ -46,7 +46,10 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
     throw error;
   }
   const notes = notesOn(workspace, proposal);
-  if (options.json) return printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson) });
-  print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);
-  print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
+  if (options.json) printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson) });
+  else {
+    print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);
+    print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
+  }
+  refuseUnserved(proposal);
 }

@@ -27,6 +27,8 @@ export async function explainWorkload(file: string, options: Options): Promise<v
     ({ integration, model, facts }) => integration.selected?.(model, facts, snapshot) ?? [],
   );
   const found = all.filter(({ source }) => source.at([], "").file === file);
+  const wrong = desired.unserved.flatMap(({ issues }) => issues).filter(({ at }) => at?.file === file);
+  if (found.length === 0 && wrong.length > 0) throw new IpamError("invalid", wrong);
   if (found.length === 0)
     throw new IpamError("invalid", `nothing in ${file} asks for addresses of pools`, {
       hint: "Name a file with a StatefulSet or Deployment whose template names networks, and by --pools the folder with these and the pools.",

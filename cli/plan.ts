@@ -6,7 +6,7 @@ import { notesOn } from "./notes.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
+import { guardsFor, type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
 
 export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
   const workspace = await readWorkspace(path, options);
@@ -33,6 +33,7 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
       );
   }
   if (refusal !== undefined) throw refusal;
+  refuseUnserved(proposal);
 }
 
 /** A new lock is said to be one: it may be that there is one, in another folder. */

@@ -1,13 +1,13 @@
 import { describeLine, formatBlock, IpamError, isOfNode, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
-import { firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
+import { allServed, firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
 import { freeOnce } from "../pipeline/integrations.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
-import { type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
+import { type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
 import { writeFolder } from "./write-folder.ts";
 
 interface RenderOptions extends PlanningOptions {
@@ -28,7 +28,8 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   // A release that is not recorded is drift, however large it is.
   const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
   const isManifests = format === manifestFormat;
-  const refusal = firstRefusal(proposal, isManifests ? guards : guardsOf(() => {}));
+  const asManifests = guards.filter((guard) => guard !== allServed);
+  const refusal = firstRefusal(proposal, isManifests ? asManifests : guardsOf(() => {}));
   if (refusal !== undefined) throw refusal;
   if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
@@ -40,7 +41,7 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   process.stderr.write(rendered.left.map(leftNote).join(""));
   if (options.out === undefined) {
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
-    return;
+    return refuseUnserved(proposal);
   }
   const { written, removed } = writeFolder(options.out, files, path, whatIsIn(options), [
     ...(options.nodes === undefined ? [] : [options.nodes]),
@@ -50,6 +51,7 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,
   );
+  refuseUnserved(proposal);
 }
 
 /** What a folder is rendered from and as: it holds nothing else. */

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import { IpamError, type Issue, isPlanned, type Snapshot, shellWord } from "../core/index.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder, renderFolder } from "../pipeline/folder.ts";
-import { type Guard, guardsOf } from "../pipeline/guards.ts";
+import { allServed, type Guard, guardsOf } from "../pipeline/guards.ts";
 import { integrations, readKinds } from "../pipeline/integrations.ts";
 import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
@@ -84,9 +84,10 @@ function asksForNodes({ object }: SourceObject): boolean {
 }
 
 /** A folder may have files for others; who names a file means it. */
-function refuseNothingRead(path: string, files: readonly SourceFile[], { documents, issues }: Manifests): void {
+function refuseNothingRead(path: string, files: readonly SourceFile[], manifests: Manifests): void {
+  const { documents, issues, unread } = manifests;
   const isRead = documents.some((document) => document.kind !== "foreign" || document.objects.length > 0);
-  if (isRead || issues.length > 0 || files.length === 0) return;
+  if (isRead || issues.length + unread.length > 0 || files.length === 0) return;
   const fields = readKinds().flatMap(({ nameless }) => nameless?.field ?? []);
   const named = readKinds().flatMap(({ kind, nameless, isBeside }) => (nameless || isBeside ? [] : kind));
   const kinds = [...new Set(["NodeIPPool", ...named])];
@@ -141,6 +142,12 @@ function ofController({ documents }: Manifests): Issue[] {
 /** What must hold before a plan for a workspace is recorded. `isMerged`: the lock was merged just now. */
 export function guardsFor({ files, manifests }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
   return [...guardsOf((rendered) => renderFolder(files, manifests, rendered)), keepsLines(isMerged, options)];
+}
+
+/** Throws what is wrong with objects that get no addresses; call it when all others are served. */
+export function refuseUnserved(proposal: Proposal): void {
+  const refusal = allServed(proposal);
+  if (refusal !== undefined) throw refusal;
 }
 
 /** The plan for a workspace against a record. Releases are confirmed by `allocate` alone. */

@@ -35,6 +35,8 @@ export interface PoolChoice {
   readonly kept: readonly string[];
   /** Where there are none to try: why. */
   readonly why: string;
+  /** There are none to try, and one of them would be if it had an address to allocate. */
+  readonly isFull?: boolean;
 }
 
 /** The pools in which a claim may have an address. */

@@ -1,6 +1,7 @@
 import type { Parsed } from "../core/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import { kindInGroup } from "./object-key.ts";
+import { nameOf, namespaceOf } from "./object-metadata.ts";
 
 /** A network that pods may be attached to, as Multus reads it. Its configuration of CNI is JSON in a text. */
 export const attachmentGroup = "k8s.cni.cncf.io";
@@ -47,9 +48,8 @@ export function parseNetworkConfig(definition: Bag): Parsed<NetworkConfig> {
 }
 
 /** `namespace/name`. */
-export function attachmentTitle({ metadata }: Bag): string {
-  const { name, namespace = "default" } = asBag(metadata) ?? {};
-  return `${namespace}/${name}`;
+export function attachmentTitle(definition: Bag): string {
+  return `${namespaceOf(definition)}/${nameOf(definition)}`;
 }
 
 /** The key of a definition, `namespace/name`. */

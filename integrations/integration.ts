@@ -6,6 +6,7 @@ import type { LocatedObject } from "../schema/objects.ts";
 import type { SourceFile } from "../schema/yaml.ts";
 import type { Facts } from "./facts.ts";
 import type { InCluster } from "./in-cluster.ts";
+import type { Unserved } from "./unserved.ts";
 
 export type { Facts } from "./facts.ts";
 
@@ -81,6 +82,7 @@ export interface ReadObjects {
  * | `reads`     | which kinds do I look at, and which of their objects do I replace                    |
  * | `read`      | what do they say: a model of my own, or every issue with its place                   |
  * | `pools`     | which pools do they define, besides those that are objects of their own              |
+ * | `unserved`  | which objects get nothing because something is wrong with them                       |
  * | `claims`    | who asks which pool for what                                                         |
  * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
@@ -93,7 +95,7 @@ export interface ReadObjects {
  * | `selected`  | which pools are tried for whom, and why not others                                   |
  * | `freeOnce`  | when is what an owner is to lose free, and where do people see that                  |
  *
- * A system that defines no pools, whose objects cannot be in conflict, all ask for something, or name their pool, leaves out `pools`, `conflicts`, `idle` or `selected`;
+ * A system that defines no pools, whose objects are no other program's, cannot be in conflict, all ask for something, or name their pool, leaves out `pools`, `unserved`, `conflicts`, `idle` or `selected`;
  * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`; and one whose owners are not for one NIC each, `isNic`.
  */
 export interface Integration<Model = unknown> {
@@ -108,6 +110,8 @@ export interface Integration<Model = unknown> {
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
   pools?(model: Model): readonly DefinedPool[];
+  /** The objects that get nothing because something is wrong with them; absent where that stops everything. */
+  unserved?(model: Model, facts: Facts): readonly Unserved[];
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];
   /** By its key, as `claimKey` writes it. */

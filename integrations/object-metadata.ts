@@ -12,6 +12,11 @@ export function isDeleting({ metadata }: Bag): boolean {
   return asBag(metadata)?.deletionTimestamp !== undefined;
 }
 
+/** Returns the namespace of an object; one that is empty or null counts as absent, as for the API server. */
+export function namespaceOf({ metadata }: Bag): string {
+  return `${asBag(metadata)?.namespace || "default"}`;
+}
+
 export function nameOf({ metadata }: Bag): string {
   return `${asBag(metadata)?.name}`;
 }

@@ -8,8 +8,11 @@ import {
   type Pool,
   type Use,
 } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import type { Conflict, Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
+import type { Unserved } from "../integrations/unserved.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
+import type { UnreadDocument } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { LocatedObject } from "../schema/objects.ts";
 
@@ -26,6 +29,8 @@ export interface Desired {
   readonly names: () => NicNames;
   /** What each integration has read. */
   readonly parts: readonly Part[];
+  /** The objects that get nothing because something is wrong with them. */
+  readonly unserved: readonly Unserved[];
 }
 
 /** An integration, and what it has read. */
@@ -42,6 +47,8 @@ export interface Source extends ReadObjects {
   /** What is wrong with it already. */
   readonly issues?: readonly Issue[];
   readonly pools: readonly Pool[];
+  /** Documents of other programs that cannot be read. */
+  readonly unread?: readonly UnreadDocument[];
   /** Are these all pools, also those that the objects define? */
   readonly hasAllPools?: boolean;
   readonly nodes: readonly ClusterNode[];
@@ -84,8 +91,18 @@ export function readDesired(source: Source, integrations: readonly Integration[]
     return { integration, model, facts: own, claims: integration.claims(model, own) };
   });
   const claims = parts.flatMap((part) => part.claims);
+  const unserved = [
+    ...parts.flatMap((part) => part.integration.unserved?.(part.model, part.facts) ?? []),
+    ...(source.unread ?? []).map((document) => unservedIn(document, integrations)),
+  ];
   const found = () => usesIn(source, integrations);
-  return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts };
+  return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts, unserved };
+}
+
+/** What any object of these kinds may have is kept. */
+function unservedIn({ issues, kinds, asks }: UnreadDocument, integrations: readonly Integration[]): Unserved {
+  const readers = integrations.filter(({ reads }) => reads.some(({ kind }) => kinds.includes(kind)));
+  return { issues, asks, mayHave: (claim) => readers.some(({ isClaim }) => isClaim(claim)) };
 }
 
 /** Claims that come from no objects. */
@@ -97,12 +114,16 @@ export function desiredClaims(
   return { ...readDesired({ owned: [], others: [], pools, nodes: [] }, []), claims, placeOf };
 }
 
-/** What cannot be read in an object that passes as it is stays text. */
+/** What cannot be read in an object that passes as it is, or that other programs run, stays text. */
 function usesIn({ owned, others, nodes }: Source, integrations: readonly Integration[]): Findings {
+  const kinds = new Set<unknown>(
+    integrations.flatMap(({ reads }) => reads.flatMap(({ kind, runsAsIs }) => (runsAsIs ? kind : []))),
+  );
+  const [foreign, own] = partition(owned, ({ object }) => kinds.has(object.kind));
   const found = emptyFindings();
-  addUses(owned, nodes, integrations, found);
+  addUses(own, nodes, integrations, found);
   if (found.issues.length > 0) throw new IpamError("invalid", found.issues);
-  addUses(others, nodes, integrations, found);
+  addUses([...foreign, ...others], nodes, integrations, found);
   return found;
 }
 

@@ -14,7 +14,7 @@ import {
 import { partition } from "../core/partition.ts";
 import { isCsv, readCsv } from "../schema/csv.ts";
 import { type Evidence, emptyFindings } from "../schema/findings.ts";
-import { kindPattern } from "../schema/manifests.ts";
+import { kindPattern } from "../schema/kind-pattern.ts";
 import { namelessIn } from "../schema/nameless.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { type LocatedObject, misspeltKind } from "../schema/objects.ts";
@@ -40,8 +40,9 @@ export function findUses(
 ): Evidence & { readonly elsewhere: readonly Use[] } {
   // What is more to us than a text, and what may be meant for it.
   const ours = new RegExp(`\\b(?:${["NodeIPPool", ...tellingWords()].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
-  const stated = kindPattern(tellingKinds());
   const read = readKinds();
+  const foreign = new Set(read.flatMap(({ kind, runsAsIs }) => (runsAsIs ? kind : [])));
+  const stated = kindPattern(tellingKinds().filter((kind) => !foreign.has(kind)));
   refuseConflicts(files, ours);
   const scope = new Scope(pools);
   const readers = integrations.map((integration) => integration.uses(nodes));

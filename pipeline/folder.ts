@@ -27,7 +27,7 @@ export function renderFolder(files: readonly SourceFile[], manifests: Manifests,
   const byFile = Map.groupBy(manifests.documents, (document) => document.file);
   const changed = files.flatMap((file): SourceFile[] => {
     const own = byFile.get(file.path) ?? [];
-    if (own.every((document) => document.kind === "foreign")) return [file];
+    if (own.every((document) => isUnchanged(document, instead))) return [file];
     const texts = own.flatMap((document) => textsOf(document, instead));
     return texts.length === 0 ? [] : [{ path: file.path.replace(/\.json$/, ".json.yaml"), text: joinDocuments(texts) }];
   });
@@ -65,6 +65,13 @@ function textsOf(document: ManifestDocument, instead: Rendered["instead"]): stri
     case "owned":
       return textsInstead(document, instead);
   }
+}
+
+function isUnchanged(document: ManifestDocument, instead: Rendered["instead"]): boolean {
+  if (document.kind !== "owned") return document.kind === "foreign";
+  const { source } = document;
+  const objects: readonly object[] = instead.get(source) ?? [];
+  return objects.length === 1 && objects[0] === source.object;
 }
 
 /** An object that stands for itself keeps its text. */

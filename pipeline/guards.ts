@@ -20,6 +20,7 @@ import type { Proposal } from "./proposal.ts";
  *
  *  | guard           | protects against                                                          |
  *  | --------------- | ------------------------------------------------------------------------- |
+ *  | allServed       | an object that asks for addresses and gets none; the command line serves the others first |
  *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
  *  | nothingPending  | a claim without an address: all or nothing                                |
  *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
@@ -84,13 +85,17 @@ function refuseUnsaid({ unsaid = [] }: Rendered): void {
   if (unsaid.length > 0) throw new IpamError("invalid", unsaid);
 }
 
+/** Objects that get nothing stop a surface that has no other way to say so. */
+export const allServed: Guard = ({ unserved }) =>
+  unserved.length === 0 ? undefined : new IpamError("invalid", unserved);
+
 /** One order for all surfaces. */
 export function guardsOf(write: Write): readonly Guard[] {
   return [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
 }
 
-/** Those of a surface that writes objects as they are rendered. */
-export const guards = guardsOf(refuseUnsaid);
+/** Those of a surface that writes objects as they are rendered, and serves all of them or none. */
+export const guards: readonly Guard[] = [allServed, ...guardsOf(refuseUnsaid)];
 
 /** An address of another network is another address: lines there say nothing of these pools. */
 function inNetworksOf({ holdings: { snapshot: after }, desired }: Proposal): Snapshot {

@@ -80,6 +80,8 @@ function read(objects: readonly Bag[], nodes: NonNullable<ManifestsArgs["nodes"]
   const issues = [...manifests.issues, ...given.issues];
   const source = { ...manifests, issues, nodes: [...manifests.nodes, ...given.nodes] };
   const desired = readDesired(source, integrations);
+  const unserved = desired.unserved.filter(({ asks }) => asks).flatMap((one) => one.issues);
+  if (unserved.length > 0) throw new IpamError("invalid", unserved);
   // By name alone, one of two pools would be gone unnoticed.
   checkPools(desired.pools, emptySnapshot);
   return { manifests, desired, claims: claimsOf(desired) };

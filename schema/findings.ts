@@ -67,7 +67,7 @@ export interface Findings extends Evidence {
   /** Addresses that a policy writes out and does not give: their NIC goes, or their family is off. */
   readonly idle: Set<Address>;
   readonly issues: Issue[];
-  /** What is no address in policies that are not ours: text that somebody fills in later, say. */
+  /** What is no address in objects that are not ours: text that somebody fills in later, say. */
   readonly unreadable: Issue[];
   /** Was there anything that could have shown an address? */
   speaks: boolean;

@@ -2,7 +2,7 @@
 
 // A folder of YAML and JSON as pools, nodes and objects of the kinds that are asked for.
 
-export type { ManifestDocument, Manifests, ReadKind, SourceObject } from "./manifest-document.ts";
+export type { ManifestDocument, Manifests, ReadKind, SourceObject, UnreadDocument } from "./manifest-document.ts";
 export { readManifests } from "./manifests.ts";
 export type { Bag, LocatedObject } from "./objects.ts";
 export type { Path, QuotedLine, SourceFile } from "./yaml.ts";

@@ -27,6 +27,8 @@ export interface ReadKind {
 export interface SourceObject extends LocatedObject {
   /** The nodes that it is for; absent where the nodes of all are meant. */
   readonly nodes?: readonly ClusterNode[];
+  /** Why it cannot be read as it stands in its file, each with its place; absent where it can. */
+  readonly issues?: readonly Issue[];
 }
 
 /** One document of a folder of manifests, in its place; what `readManifests` gives. */
@@ -59,6 +61,15 @@ interface Located {
   readonly path: Path;
 }
 
+/** A document of kinds of other programs that cannot be read: it passes as it is. */
+export interface UnreadDocument {
+  readonly issues: readonly Issue[];
+  /** The kinds of the objects that it may hold. */
+  readonly kinds: readonly string[];
+  /** It has a label or annotation with our prefix in it. */
+  readonly asks: boolean;
+}
+
 /** A folder of manifests, read. */
 export interface Manifests {
   readonly documents: readonly ManifestDocument[];
@@ -69,6 +80,8 @@ export interface Manifests {
   readonly others: readonly LocatedObject[];
   /** What was read otherwise than it is written, in order. */
   readonly quoted: readonly QuotedLine[];
+  /** Documents of other programs that cannot be read. */
+  readonly unread: readonly UnreadDocument[];
   /** What is wrong with them, each with its place. */
   readonly issues: readonly Issue[];
   /** The nodes among the manifests, if any. */

@@ -1,26 +1,18 @@
-import type { Issue, Parsed, Place } from "../core/index.ts";
+import type { Issue, Parsed } from "../core/index.ts";
+import { definedTwice } from "./defined-twice.ts";
 import { enough } from "./issues.ts";
+import { kindPattern } from "./kind-pattern.ts";
 import { listKind, nameItems } from "./list-items.ts";
-import type { ManifestDocument, Manifests, ReadKind } from "./manifest-document.ts";
+import type { ManifestDocument, Manifests, ReadKind, UnreadDocument } from "./manifest-document.ts";
 import { namelessIn } from "./nameless.ts";
+import { ownPrefix } from "./node.ts";
 import { parseNodeIPPool } from "./node-ip-pool.ts";
-import {
-  asBag,
-  type Bag,
-  cutOff,
-  flat,
-  isCut,
-  issueIn,
-  type LocatedObject,
-  misspeltKind,
-  objectIdentity,
-  titleOf,
-  within,
-} from "./objects.ts";
+import { asBag, type Bag, cutOff, flat, isCut, issueIn, type LocatedObject, misspeltKind, within } from "./objects.ts";
 import { objectsIn } from "./objects-in-text.ts";
 import { wrongKeysIn } from "./own-keys.ts";
 import { checkNodes, nodeRow } from "./read-nodes.ts";
 import { isTemplated, isUnrendered, quoteTemplates } from "./template.ts";
+import { startOf, unrendered } from "./unrendered.ts";
 import {
   type Chunk,
   type Path,
@@ -37,12 +29,13 @@ import {
  */
 export function readManifests(files: readonly SourceFile[], kinds: readonly ReadKind[]): Manifests {
   const reader = new ManifestReader(kinds);
-  const documents = reader.documents(files);
+  const { documents, issues: twice } = definedTwice(reader.documents(files), kinds);
   const { nodes, issues } = checkNodes(documents.flatMap((d) => (d.kind === "node" ? d.row : [])));
   return {
     documents,
     quoted: reader.quoted,
-    issues: [...reader.issues, ...definedTwice(documents, kinds), ...issues],
+    unread: reader.unread,
+    issues: [...reader.issues, ...twice, ...issues],
     pools: documents.flatMap((d) => (d.kind === "pool" ? d.pool : [])),
     owned: documents.flatMap((d) => (d.kind === "owned" ? d.source : [])),
     others: documents.flatMap((d) => (d.kind === "foreign" ? d.objects : [])),
@@ -60,41 +53,11 @@ export function readDocuments(
   return { documents: reader.documents(files), issues: reader.issues };
 }
 
-function definedTwice(documents: readonly ManifestDocument[], kinds: readonly ReadKind[]): Issue[] {
-  const seen = new Map<string, Place>();
-  return documents.flatMap((document): Issue[] => {
-    if (document.kind !== "pool" && document.kind !== "owned") return [];
-    const { yaml, path } = document;
-    const object =
-      document.kind === "pool"
-        ? { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: document.pool }
-        : document.source.object;
-    const key = objectIdentity(object);
-    const at = yaml.at([...path, "metadata", "name"]);
-    const first = seen.get(key);
-    seen.set(key, first ?? at);
-    if (first === undefined) return [];
-    const place = `${first.file}:${first.line}:${first.column}`;
-    const field = kinds.find(({ kind }) => kind === object.kind)?.nameless?.field;
-    const hint =
-      field === undefined
-        ? "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER."
-        : "A folder has one such file. Plan each by itself, with a lock of its own, or with a claim set of its own and networks of other names.";
-    return [{ message: `${field ?? titleOf(object)} is defined twice, here and in ${place}`, at, hint }];
-  });
-}
-
 /** Documents of our own kinds are no larger. */
 const maxLength = 1024 * 1024;
 
-/** Where ACM has objects as text. */
+/** ACM has objects as text. */
 const rawField = "object-templates-raw";
-
-/** Texts that say that they are of one of these kinds, or Lists of it. */
-export function kindPattern(kinds: readonly string[], end = ""): RegExp {
-  const names = kinds.join("|");
-  return new RegExp(`(?:^|[\\s{,])["']?kind["']?\\s*:\\s*(?:[&!]\\S+\\s+)?["']?(?:${names})(?:List)?\\b${end}`, "m");
-}
 
 const kindOfPool = kindPattern(["NodeIPPool"]);
 const kindOfNode = kindPattern(["Node"], `["']?\\s*(?:[,}#]|$)`);
@@ -102,17 +65,22 @@ const kindOfNode = kindPattern(["Node"], `["']?\\s*(?:[,}#]|$)`);
 /** Reads documents one by one. */
 class ManifestReader {
   readonly issues: Issue[] = [];
+  readonly unread: UnreadDocument[] = [];
   readonly quoted: QuotedLine[] = [];
   private readonly kinds: readonly ReadKind[];
   /** A document without it is foreign, whatever is in it. */
   private readonly like: RegExp;
-  private readonly kindOfRead: RegExp;
+  /** Kinds that nodeippool alone reads; a cluster runs those of other programs as they are. */
+  private readonly kindOfOwn: RegExp;
+  private readonly kindsOfOthers: readonly ReadKind[];
 
   constructor(kinds: readonly ReadKind[], like?: RegExp) {
     const names = kinds.map(({ kind }) => kind);
     this.kinds = kinds;
     this.like = like ?? new RegExp(`\\b(?:NodeIPPool|Node|${["List", ...names].join("|")})(?:List)?\\b|nmstate\\.io/`);
-    this.kindOfRead = names.length === 0 ? /(?!)/ : kindPattern(names);
+    this.kindsOfOthers = kinds.filter(({ runsAsIs }) => runsAsIs);
+    const own = kinds.filter(({ runsAsIs }) => !runsAsIs).map(({ kind }) => kind);
+    this.kindOfOwn = own.length === 0 ? /(?!)/ : kindPattern(own);
   }
 
   /** Throws IpamError `invalid` for files in the middle of a merge. */
@@ -146,7 +114,7 @@ class ManifestReader {
   /** Must a text be one that can be read? What cannot may have an address of a pool, and kubectl may read it all the same. */
   private isStated(text: string): boolean {
     if (this.isMarked(text)) return true;
-    return (this.kindOfRead.test(text) || kindOfNode.test(text)) && !isTemplated(text);
+    return (this.kindOfOwn.test(text) || kindOfNode.test(text)) && !isTemplated(text);
   }
 
   /** Does it say in its text that it is a pool, or asks one for an address? */
@@ -155,28 +123,52 @@ class ManifestReader {
   }
 
   private asks(text: string): boolean {
-    return this.kindOfRead.test(text) && this.kinds.some(({ mark }) => mark.test(text));
+    return this.kindOfOwn.test(text) && this.kinds.some(({ mark, runsAsIs }) => !runsAsIs && mark.test(text));
+  }
+
+  /** Passes a document on, and says why it cannot be read if objects of other programs in it may have addresses. */
+  private leave(chunk: Chunk, issues: readonly Issue[], objects?: readonly LocatedObject[]): ManifestDocument[] {
+    const { text } = chunk;
+    const found = this.kindsOfOthers.filter(({ kind, mark }) => mark.test(text) && kindPattern([kind]).test(text));
+    if (found.length > 0)
+      this.unread.push({ issues, kinds: found.map(({ kind }) => kind), asks: text.includes(ownPrefix) });
+    return foreign(chunk, objects);
   }
 
   private large(chunk: Chunk): ManifestDocument[] {
     const { text } = chunk;
-    if (!this.isStated(text)) return foreign(chunk);
+    const tooLarge = { message: "this document is larger than 1 MiB", at: startOf(chunk) };
+    if (!this.isStated(text)) return this.leave(chunk, [tooLarge]);
     const { value = [], issues = [] } = objectsIn(chunk);
     this.issues.push(...issues);
     for (const one of value) this.refuseInside(one);
-    if (!value.some(({ object }) => this.isOurs(object))) return foreign(chunk, this.looked(value));
+    if (!value.some(({ object }) => this.isOwn(object))) return this.leave(chunk, [tooLarge], this.looked(value));
     const hint = kindOfNode.test(text) ? { hint: "Give the nodes apart from the manifests, as JSON." } : {};
-    this.issues.push({ message: "this document is larger than 1 MiB", at: startOf(chunk), ...hint });
+    this.issues.push({ ...tooLarge, ...hint });
     return [];
+  }
+
+  /** Objects of other programs are read as kubectl reads them. */
+  private parsed(chunk: Chunk): YamlDocument {
+    const { text } = chunk;
+    const isOwn = this.kindOfOwn.test(text) || kindOfPool.test(text) || kindOfNode.test(text);
+    const yaml = new YamlDocument(chunk, this.kindOfOwn.test(text) ? quoteTemplates(text) : text);
+    // kubectl drops a tag, and with it the text that somebody meant.
+    const isTagged = text.includes(ownPrefix) && yaml.traps.some(({ message }) => message.startsWith("the YAML tag"));
+    const isPlain = isTagged || yaml.errors.length + yaml.traps.length === 0;
+    if (isOwn || isPlain || !this.kindsOfOthers.some(({ mark }) => mark.test(text))) return yaml;
+    const applied = new YamlDocument(chunk, text, "applied");
+    return applied.value === undefined ? yaml : applied;
   }
 
   private chunk(chunk: Chunk): ManifestDocument[] {
     const { text } = chunk;
-    const yaml = new YamlDocument(chunk, this.kindOfRead.test(text) ? quoteTemplates(text) : text);
+    const yaml = this.parsed(chunk);
     if (!isTemplated(text)) this.quoted.push(...yaml.quoted);
     if (yaml.errors.length > 0) {
       // Broken YAML that is not of our kinds is somebody else's: a Helm template, say.
-      if (!this.isStated(text)) return foreign(chunk);
+      if (!this.isStated(text))
+        return this.leave(chunk, isTemplated(text) ? [unrendered(startOf(chunk))] : yaml.errors);
       this.issues.push(...(isTemplated(text) ? [unrendered(startOf(chunk))] : yaml.errors));
       return [];
     }
@@ -184,12 +176,19 @@ class ManifestReader {
     const plain = yaml.value;
     const value = plain ?? yaml.resolved;
     const objects = flat(value).map(({ object, path }) => ({ object, at: placesOf(yaml, path) }));
-    const isOurs = objects.some(({ object }) => this.isOurs(object)) || (value === undefined && this.isMarked(text));
-    if (isOurs) this.issues.push(...yaml.traps);
-    if (this.asks(text)) for (const one of objects) this.refuseInside(one);
-    if (!isTemplated(text)) this.issues.push(...objects.flatMap(wrongKeysIn));
-    if (plain === undefined) return isOurs ? [] : foreign(chunk, this.looked(objects));
+    const isOwn = objects.some(({ object }) => this.isOwn(object)) || (value === undefined && this.isMarked(text));
+    if (isOwn) this.issues.push(...yaml.traps);
+    if (this.asks(text) || text.includes(ownPrefix)) for (const one of objects) this.refuseInside(one);
+    if (!isTemplated(text)) for (const one of objects) this.refuseKeys(one);
+    if (plain === undefined) return isOwn ? [] : this.leave(chunk, yaml.traps, this.looked(objects));
     return this.object(plain, [], yaml) ?? foreign(chunk, this.looked(objects));
+  }
+
+  /** Labels and annotations with our prefix that have no effect; those of objects that are served are told with these. */
+  private refuseKeys(one: LocatedObject): void {
+    const issues = wrongKeysIn(one);
+    if (this.isOwn(one.object) || ownKinds.has(one.object.kind)) this.issues.push(...issues);
+    else if (issues.length > 0 && !this.owns(one.object)) this.unread.push({ issues, kinds: [], asks: true });
   }
 
   /** The documents that an object stands for; undefined if it is none of ours. */
@@ -199,13 +198,16 @@ class ManifestReader {
     const { kind } = object;
     const { file } = yaml.chunk;
     const source = { object, at: placesOf(yaml, path) };
-    if ((kind === "NodeIPPool" || this.owns(object)) && isUnrendered(JSON.stringify(object))) {
-      this.issues.push(unrendered(source.at([], "")));
-      return [];
-    }
+    const isTemplate = (kind === "NodeIPPool" || this.owns(object)) && isUnrendered(JSON.stringify(object));
+    const templated = isTemplate ? [unrendered(source.at([], ""))] : [];
+    if (this.isOwn(object)) this.issues.push(...templated);
+    if (isTemplate && this.isOwn(object)) return [];
     if (kind === "NodeIPPool")
       return this.take(parseNodeIPPool(object), source).map((pool) => ({ kind: "pool", file, pool, yaml, path }));
-    if (this.owns(object)) return [{ kind: "owned", file, source, yaml, path }];
+    if (this.owns(object)) {
+      const issues = this.isOwn(object) ? [] : [...templated, ...yaml.traps, ...wrongKeysIn(source)];
+      return [{ kind: "owned", file, source: issues.length > 0 ? { ...source, issues } : source, yaml, path }];
+    }
     if (isNode(object)) return [{ kind: "node", file, row: nodeRow(object, source.at(["metadata", "name"], "")) }];
     if (typeof kind === "string" && listKind.test(kind) && Array.isArray(object.items))
       return this.list(object, path, yaml);
@@ -219,8 +221,7 @@ class ManifestReader {
     const items = list.items as readonly unknown[];
     const read = items.map((item, i) => this.object(item, [...path, "items", i], yaml));
     const isOurs = read.some((documents) => documents !== undefined);
-    if ((isOurs || this.isRead(listKind.exec(`${list.kind}`)?.[1])) && isCut(list))
-      this.issues.push({ message: cutOff, at: yaml.at([...path, "metadata", "continue"]) });
+    if (isCut(list)) this.refuseCut(list, { message: cutOff, at: yaml.at([...path, "metadata", "continue"]) }, yaml);
     if (!isOurs) return undefined;
     return read.flatMap((documents, i): ManifestDocument[] => {
       if (documents !== undefined) return documents;
@@ -228,6 +229,15 @@ class ManifestReader {
       const objects = flat(items[i]).map((one) => ({ ...one, at: placesOf(yaml, [...at, ...one.path]) }));
       return [{ kind: "foreign", file: yaml.chunk.file, text: yaml.textOf(at), objects: this.looked(objects) }];
     });
+  }
+
+  private refuseCut(list: Bag, issue: Issue, { chunk: { text } }: YamlDocument): void {
+    const kind = listKind.exec(`${list.kind}`)?.[1];
+    const ofOthers = this.kindsOfOthers.filter((one) => one.kind === kind || kindPattern([one.kind]).test(text));
+    const isOwn = kind === "NodeIPPool" || kind === "Node" || this.isMarked(text) || kindOfNode.test(text);
+    if (isOwn || this.kindOfOwn.test(text)) this.issues.push(issue);
+    else if (ofOthers.length > 0)
+      this.unread.push({ issues: [issue], kinds: ofOthers.map((one) => one.kind), asks: text.includes(ownPrefix) });
   }
 
   /** Nobody fills in what is inside of another object, and no handler takes what asks a pool. */
@@ -240,8 +250,10 @@ class ManifestReader {
     for (const { object, path } of within(outer)) {
       const name = `${asBag(object.metadata)?.name}`;
       const [what, where] = [`${object.kind} ${name} is inside of ${around}`, path.join(".")];
-      if (this.owns(object))
-        this.issues.push({ message: `${what} (${where}), where it gets no addresses`, at: at(path, name), hint });
+      const issue = { message: `${what} (${where}), where it gets no addresses`, at: at(path, name), hint };
+      if (this.isOwn(object)) this.issues.push(issue);
+      else if (this.owns(object) && JSON.stringify(object).includes(ownPrefix))
+        this.unread.push({ issues: [issue], kinds: [], asks: true });
       const raw = object[rawField];
       if (typeof raw === "string" && this.asks(raw))
         this.issues.push({
@@ -261,12 +273,9 @@ class ManifestReader {
     return objects.filter(({ object }) => this.kinds.some(({ kind }) => kind === object.kind));
   }
 
-  private isRead(kind: unknown): boolean {
-    return kind === "NodeIPPool" || kind === "Node" || this.kinds.some((one) => one.kind === kind);
-  }
-
-  private isOurs(object: Bag): boolean {
-    return object.kind === "NodeIPPool" || isNode(object) || this.owns(object);
+  private isOwn(object: Bag): boolean {
+    if (object.kind === "NodeIPPool" || isNode(object)) return true;
+    return this.kinds.some((one) => !one.runsAsIs && one.kind === object.kind && one.owns(object));
   }
 
   private owns(object: Bag): boolean {
@@ -274,20 +283,11 @@ class ManifestReader {
   }
 }
 
+/** What is wrong with the labels and annotations of these stops a plan. */
+const ownKinds = new Set<unknown>(["NodeIPPool", "Node", "NodeNetworkConfigurationPolicy"]);
+
 function placesOf(yaml: YamlDocument, path: Path): LocatedObject["at"] {
   return (inside, _, part) => yaml.at([...path, ...inside], part);
-}
-
-function unrendered(at: Place): Issue {
-  return {
-    message: "this is a template, not a manifest",
-    at,
-    hint: "Render it first, and give the result: helm template CHART, say.",
-  };
-}
-
-function startOf({ label, line, column }: Chunk): Place {
-  return { file: label, line, column: column + 1 };
 }
 
 function isNode({ apiVersion, kind }: Bag): boolean {

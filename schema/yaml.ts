@@ -1,6 +1,5 @@
 import {
   Document,
-  isAlias,
   isMap,
   isNode,
   isScalar,
@@ -10,11 +9,13 @@ import {
   type Pair,
   parseDocument,
   Scalar,
+  type Tags,
   visit,
   type YAMLMap,
 } from "yaml";
 import { IpamError, type Issue, type Place } from "../core/index.ts";
-import { enough } from "./issues.ts";
+import { yamlOf } from "./yaml-text.ts";
+import { noAliases, trapsIn } from "./yaml-traps.ts";
 
 /** A file of manifests, read from wherever it is. */
 export interface SourceFile {
@@ -109,41 +110,43 @@ export class YamlDocument {
   private readonly lines = new LineCounter();
   private readonly pairs = new WeakMap<YAMLMap, ReadonlyMap<string | undefined, Pair>>();
 
-  /** `text` is what is parsed, where that is not the chunk as it stands. */
-  constructor(chunk: Chunk, text = chunk.text) {
+  /** The values of a document that is read as kubectl reads it. */
+  private readonly asApplied: unknown;
+  private readonly isAsApplied: boolean;
+
+  /** `text` is what is parsed, where that is not the chunk as it stands. `as` says whether it is read as data alone, or as kubectl reads it. */
+  constructor(chunk: Chunk, text = chunk.text, as: "data" | "applied" = "data") {
     this.chunk = chunk;
     this.quoted = quotedLines(chunk, text);
+    this.isAsApplied = as === "applied";
     // A line may end in CR alone: to this parser it goes on, a comment to the end of the document.
     this.text = text.replace(/\r(?!\n)/g, "\n");
     this.document = parseDocument(this.text, {
       lineCounter: this.lines,
       uniqueKeys: false,
       prettyErrors: false,
-      merge: false,
       stringKeys: true,
+      ...(this.isAsApplied ? kubectlReads : { merge: false }),
     });
     const [first] = this.document.errors;
-    const twice = first === undefined ? this.findKeyTwice() : undefined;
+    const twice = first === undefined && !this.isAsApplied ? this.findKeyTwice() : undefined;
     if (first !== undefined) this.errors = [this.issueOf(first.message, first.pos[0])];
     else this.errors = twice === undefined ? [] : [twice];
-    this.traps = this.findTraps();
+    this.traps = this.isAsApplied ? [] : trapsIn(this.document, (offset) => this.placeAt(offset));
+    this.asApplied = this.isAsApplied && first === undefined ? dataIn(this.document, this.text) : undefined;
   }
 
   /** The data. Without aliases, so it is a tree no larger than its text; undefined where there is none. */
   get value(): unknown {
+    if (this.isAsApplied) return this.asApplied;
     const hasAlias = this.traps.some(({ message }) => message === noAliases);
     return this.errors.length > 0 || hasAlias ? undefined : this.document.toJS();
   }
 
   /** The data with aliases filled in, as kubectl does it. They may cost a thousand times their text; undefined beyond that. */
   get resolved(): unknown {
-    if (this.errors.length > 0 || this.text.length > maxResolved) return undefined;
-    const document = parseDocument(this.text, { uniqueKeys: false, merge: true, stringKeys: true });
-    try {
-      return document.toJS({ maxAliasCount: 1000 });
-    } catch {
-      return undefined;
-    }
+    if (this.errors.length > 0) return undefined;
+    return dataIn(parseDocument(this.text, { uniqueKeys: false, merge: true, stringKeys: true }), this.text);
   }
 
   /** A part of the document as a document of its own: scalars spelt as they were, comments kept. */
@@ -155,6 +158,7 @@ export class YamlDocument {
   }
 
   textOf(path: Path): string {
+    if (this.isAsApplied) return yamlOf(partOf(this.asApplied, path) as object);
     return this.textOfPart(this.part(path));
   }
 
@@ -244,42 +248,30 @@ export class YamlDocument {
     const hint = "Are these two documents? Put --- between them.";
     return { message: "this key stands here a second time", at: this.placeAt(found.range?.[0] ?? 0), hint };
   }
-
-  /** Aliases (YAML bombs), tags, prototype keys, and plain words that YAML 1.1 (kubectl) and 1.2 read differently. */
-  private findTraps(): Issue[] {
-    const traps: Issue[] = [];
-    const trap = (node: Node, message: string, hint?: string) =>
-      traps.push({ message, at: this.placeAt(node.range?.[0] ?? 0), ...(hint === undefined ? {} : { hint }) });
-    visit(this.document, {
-      Node: (_, node) => {
-        if (traps.length === enough) return visit.BREAK;
-        if (isAlias(node)) trap(node, noAliases, "Write the value out.");
-        else if (node.tag && !node.tag.startsWith("tag:yaml.org,2002:"))
-          trap(node, `the YAML tag ${node.tag} is not allowed here`, "Put a text that begins with ! in quotes.");
-        else if (isScalar(node) && node.type === "PLAIN" && isAmbiguous(node.source ?? "")) {
-          const message = `${node.source} means one thing to YAML 1.2 and another to kubectl`;
-          trap(node, message, "Quote it, or write true, false or a plain number.");
-        }
-        return undefined;
-      },
-      Pair: (_, { key }: Pair) => {
-        if (isScalar(key) && (key.value === "__proto__" || key.value === "<<"))
-          trap(key, `the key ${key.value} is not allowed here`);
-      },
-    });
-    return traps;
-  }
 }
 
 const maxResolved = 1024 * 1024;
 
-const noAliases = "YAML aliases are not allowed here";
+/** YAML 1.1 without the types that Kubernetes does not know: a text that looks like a date or a time is a text. */
+const kubectlReads = {
+  version: "1.1",
+  merge: true,
+  customTags: (tags: Tags) =>
+    tags.filter((tag) => typeof tag === "string" || (tag.format !== "TIME" && !tag.tag.endsWith(":timestamp"))),
+} as const;
 
-/** yes, no, on, off, y, n; octal, binary, signed hexadecimal and underscored numbers. */
-function isAmbiguous(source: string): boolean {
-  if (/^(?:y|yes|n|no|on|off|[-+]?0b[01_]+|[-+]?0o?[0-7_]+)$/i.test(source)) return source !== "0";
-  if (/^[-+]?0x[0-9a-f_]+$/i.test(source)) return !/^0x[0-9a-f]+$/i.test(source) || source.startsWith("0X");
-  return source.includes("_") && /^[-+]?[0-9][0-9_]*(?:\.[0-9_]*)?(?:e[-+]?[0-9]+)?$/i.test(source);
+/** The data with aliases filled in; undefined if they cost too much. */
+function dataIn(document: Document, { length }: string): unknown {
+  if (length > maxResolved) return undefined;
+  try {
+    return document.toJS({ maxAliasCount: 1000 });
+  } catch {
+    return undefined;
+  }
+}
+
+function partOf(value: unknown, path: Path): unknown {
+  return path.reduce<unknown>((part, key) => (part as Record<string | number, unknown>)[key], value);
 }
 
 /** The lines of a document that this text of it has otherwise. */

@@ -218,9 +218,11 @@ function keyOf({ owner, name }: Claim): string {
 }
 
 function unserved(claim: Claim): Pending {
-  const { why = "" } = claim.choice ?? {};
+  const { why = "", isFull = false } = claim.choice ?? {};
   const hint = "Let one of its pools serve it, or name another one for it.";
-  return { claim: keyOf(claim), pool: claim.pool, code: "invalid", message: `no pool serves it: ${why}`, hint };
+  const its = { claim: keyOf(claim), pool: claim.pool, hint };
+  if (isFull) return { ...its, code: "exhausted", message: `no pool serves ${its.claim}: ${why}` };
+  return { ...its, code: "invalid", message: `no pool serves it: ${why}` };
 }
 
 function elsewhere({ claim }: Asking): Pending {

@@ -203,7 +203,8 @@ function serves(
   return names.length > 0 ? names.includes(name) : meets(labels, selector);
 }
 
-function whyFull({ all, usable, unreserved, free }: Selectable["room"]): string | undefined {
+/** Returns why a pool has no address to allocate; undefined if it has one. */
+export function whyFull({ all, usable, unreserved, free }: Selectable["room"]): string | undefined {
   if (usable === 0n) return `all of its ${all} addresses are excluded`;
   if (unreserved === 0n) return `all of its ${usable} addresses are reserved`;
   return free === 0n ? `exhausted (0 of ${usable} free)` : undefined;

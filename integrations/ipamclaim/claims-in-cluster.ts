@@ -4,7 +4,7 @@ import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { Integration, ReadObjects } from "../integration.ts";
-import { readEach } from "../read-each.ts";
+import { issuesOf, readEach } from "../read-each.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
 import { ipamClaimsPart, stake } from "./in-cluster.ts";
 import {
@@ -68,8 +68,8 @@ function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
   if (claims.issues) return claims;
   const bound = definitions.value.flatMap(({ value, source }) => (value?.bound === undefined ? [] : { value, source }));
   const networks = agreedNetworks(bound);
-  const requests = requestsOf(networks, [], claims.value);
-  return requests.issues ? requests : { value: { networks, requests: requests.value } };
+  const { requests, unread } = requestsOf(networks, [], claims.value);
+  return unread.length > 0 ? { issues: issuesOf(unread) } : { value: { networks, requests } };
 }
 
 /**

@@ -10,39 +10,83 @@ import {
 import { issueIn } from "../../schema/objects.ts";
 import { poolAnnotation, whyUnbound } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
+import { issuesOf } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
 import { ownerOfIpamClaim } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { Networks } from "./networks.ts";
-import type { AddressRequest } from "./requests.ts";
+import { type AddressRequest, withoutUnread } from "./requests.ts";
+
+/** What asks for addresses, once the pools are known. */
+interface ServedRequests {
+  readonly requests: readonly AddressRequest[];
+  readonly claims: readonly Claim[];
+  readonly unread: readonly UnreadObject[];
+}
 
 /** One claim for each family of the network, called like its pool. Throws IpamError `invalid` for a pool that is not there, and for what a network cannot give. */
-export function claimsOfRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): Claim[] {
-  const issues = [...networks.byName.values()].flatMap(({ value, source }) => {
-    const isAsked = requests.some(({ network }) => network.network === value.network);
-    const why = (value.bound ?? []).flatMap((name) => whyNot(name, isAsked, facts) ?? []).slice(0, 1);
-    return why.map((one) => issueIn(source, { path: ["metadata", "annotations", poolAnnotation], ...one }));
-  });
-  if (issues.length > 0) throw new IpamError("invalid", issues);
-  const claims = requests.flatMap((request) => {
-    const pools = poolsFor(request.network, facts);
-    const families = new Set(pools.map(({ start }) => familyOf(start)));
-    const wanted = new Map(request.wanted.map((address) => [familyOf(address), address]));
-    const odd = request.wanted.find((one) => !families.has(familyOf(one)) || wanted.get(familyOf(one)) !== one);
-    if (odd !== undefined)
-      issues.push(
-        issueIn(request.source, {
-          message: `${formatAddress(odd)} is one too many: network ${request.network.network} gives one address of each family that it has`,
-          path: request.path,
-        }),
-      );
-    return pools.map((pool): Claim => {
-      const address = wanted.get(familyOf(pool.start));
-      const claim = { owner: ownerOfIpamClaim(request.claim), name: pool.name, pool: pool.name };
-      return address === undefined ? claim : { ...claim, wanted: address };
-    });
-  });
-  if (issues.length > 0) throw new IpamError("invalid", issues);
+export function claimsOfRequests(
+  networks: Networks,
+  requests: readonly AddressRequest[],
+  facts: Facts,
+): readonly Claim[] {
+  const { claims, unread } = servedRequests(networks, requests, facts);
+  if (unread.length > 0) throw new IpamError("invalid", issuesOf(unread));
   return claims;
+}
+
+/** The same of those that can be served; who asks for what cannot be, or for a pool that is not there, does not stop them. */
+export function servedRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): ServedRequests {
+  const unboundNetworks = [...networks.byName.values()].flatMap(({ value, source }): UnreadObject[] => {
+    const isAsked = requests.some(({ network }) => network.network === value.network);
+    const [why] = (value.bound ?? []).flatMap((name) => whyNot(name, isAsked, facts) ?? []);
+    const path = ["metadata", "annotations", poolAnnotation];
+    return why === undefined ? [] : [{ source, issues: [issueIn(source, { path, ...why })] }];
+  });
+  const without = new Set(unboundNetworks.map(({ source }) => source));
+  const isBound = ({ network }: AddressRequest) => {
+    const definition = networks.byName.get(network.network);
+    return definition === undefined || !without.has(definition.source);
+  };
+  const bound = requests.filter(isBound);
+  const wrong = bound.flatMap((request): UnreadObject[] => {
+    const message = wrongWish(request, poolsFor(request.network, facts));
+    const { source, path } = request;
+    return message === undefined ? [] : [{ source, issues: [issueIn(source, { message, path })] }];
+  });
+  const served = withoutUnread(bound, wrong);
+  return {
+    requests: served,
+    claims: served.flatMap((request) => claimsOf(request, facts)),
+    unread: [...unboundNetworks, ...wrong],
+  };
+}
+
+function claimsOf(request: AddressRequest, facts: Facts): Claim[] {
+  const wanted = new Map(request.wanted.map((address) => [familyOf(address), address]));
+  return poolsFor(request.network, facts).map((pool): Claim => {
+    const address = wanted.get(familyOf(pool.start));
+    const claim = { owner: ownerOfIpamClaim(request.claim), name: pool.name, pool: pool.name };
+    return address === undefined ? claim : { ...claim, wanted: address };
+  });
+}
+
+/** Why a network cannot give the addresses that are asked for; undefined if it can. */
+function wrongWish({ wanted, lengths, network: { network } }: AddressRequest, pools: readonly Pool[]) {
+  for (const [i, address] of wanted.entries()) {
+    const [text, family] = [formatAddress(address), familyOf(address)];
+    const pool = pools.find(({ start }) => familyOf(start) === family);
+    const length = lengths.get(address);
+    if (pool === undefined) {
+      const others = pools.map(({ start }) => `IPv${familyOf(start)}`).join(" and ");
+      return `${text} cannot be allocated: network ${network} has ${others} addresses only`;
+    }
+    if (wanted.slice(0, i).some((one) => familyOf(one) === family))
+      return `${text} is one too many: network ${network} gives one address of each family that it has`;
+    if (length !== undefined && length !== pool.prefix.length)
+      return `${text}/${length} cannot be allocated: the prefix length of network ${network} is ${pool.prefix.length}`;
+  }
+  return undefined;
 }
 
 /** Pods of workloads keep the pool that they have. A VM would go to another one, as soon as that is called alike, so it has pools by their names. */

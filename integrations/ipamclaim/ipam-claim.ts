@@ -4,6 +4,7 @@ import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, isOfGroup } from "../attachment-definition.ts";
 import type { RenderedObject } from "../integration.ts";
+import { nameOf, namespaceOf } from "../object-metadata.ts";
 
 /** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
 export const ipamClaimKind = "IPAMClaim";
@@ -34,15 +35,15 @@ export function isRendered({ metadata }: Bag): boolean {
   return Object.keys(plannedLabel).some((label) => labels?.[label] !== undefined);
 }
 
-export function parseIpamClaim({ metadata, spec, status }: Bag): Parsed<IpamClaim> {
-  const { name, namespace = "default" } = asBag(metadata) ?? {};
+export function parseIpamClaim(object: Bag): Parsed<IpamClaim> {
+  const { spec, status } = object;
   const network = asBag(spec)?.network;
   if (typeof network !== "string" || network === "")
     return {
       issues: [{ message: "network must name a network, as its configuration of CNI does", path: ["spec", "network"] }],
     };
   const shown = addressesIn(asList(asBag(status)?.ips));
-  return { value: { name: `${name}`, namespace: `${namespace}`, network, shown } };
+  return { value: { name: nameOf(object), namespace: namespaceOf(object), network, shown } };
 }
 
 /** A claim is its own owner: whoever comes back under its name is the same one. */
@@ -113,7 +114,7 @@ export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
     const prefix = parsePrefix(text);
     const address = addressIn(text);
     const issues = prefix.issues ?? address.issues ?? [];
-    found.issues.push(...issues.map((issue) => issueIn(located, { ...issue, path })));
+    found.unreadable.push(...issues.map((issue) => issueIn(located, { ...issue, path })));
     if (prefix.value === undefined || address.value === undefined) return;
     const { length } = prefix.value;
     found.uses.push({ address: address.value, prefixLength: length, owner, at: located.at(path, `${text}`) });

@@ -12,9 +12,10 @@ import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
-import { readEach } from "../read-each.ts";
+import { readApart } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
 import { claimNameOf, vmOfClaimName } from "./claim-name.ts";
-import { claimsOfRequests, poolsFor } from "./claims.ts";
+import { poolsFor, servedRequests } from "./claims.ts";
 import {
   ipamClaim,
   ipamClaimKind,
@@ -26,12 +27,15 @@ import {
 import { mayPersist, parsePersistentNetwork } from "./network.ts";
 import { type Networks, persistentNetworks } from "./networks.ts";
 import { type AddressRequest, requestsOf } from "./requests.ts";
+import { unservedClaims } from "./unserved-claims.ts";
 import { isOnNetworks, isVm, parseVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 
 /** The networks that keep addresses, who asks for some, and all objects that were read. */
 interface IpamClaimModel {
   readonly networks: Networks;
   readonly requests: readonly AddressRequest[];
+  /** What cannot be read, or contradicts others. */
+  readonly unread: readonly UnreadObject[];
   readonly sources: readonly SourceObject[];
 }
 
@@ -53,7 +57,8 @@ export const ipamclaim: Integration<IpamClaimModel> = {
   usedIn: [ipamClaimKind, attachmentKind],
   read: readModel,
   pools: ({ networks }) => networks.pools,
-  claims: ({ networks, requests }, facts) => claimsOfRequests(networks, requests, facts),
+  unserved: (model, facts) => unservedClaims([...model.unread, ...served(model, facts).unread], model.sources),
+  claims: (model, facts) => served(model, facts).claims,
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
   render: renderClaims,
   uses: () => usesOf,
@@ -71,37 +76,42 @@ function isOwn(object: Bag): boolean {
   return mayPersist(object) || isVm(object) || isIpamClaim(object);
 }
 
-function readModel({ owned }: ReadObjects) {
-  const definitions = readEach(
-    owned.filter(({ object }) => mayPersist(object)),
+function readModel({ owned }: ReadObjects): { readonly value: IpamClaimModel } {
+  const sources = owned.filter(({ object }) => isOwn(object));
+  const definitions = readApart(
+    sources.filter(({ object }) => mayPersist(object)),
     parsePersistentNetwork,
   );
-  const vms = readEach(
-    owned.filter(({ object }) => isVm(object)),
+  const vms = readApart(
+    sources.filter(({ object }) => isVm(object)),
     parseVm,
   );
-  const written = readEach(
-    owned.filter(({ object }) => isIpamClaim(object)),
+  const written = readApart(
+    sources.filter(({ object }) => isIpamClaim(object)),
     parseIpamClaim,
   );
-  const found = [definitions, vms, written].flatMap(({ issues = [] }) => issues);
-  if (definitions.issues || vms.issues || written.issues) return { issues: found };
-  const networks = persistentNetworks(
-    definitions.value.flatMap(({ value, source }) => (value ? { value, source } : [])),
-  );
-  if (networks.issues) return networks;
-  const requests = requestsOf(networks.value, vms.value, written.value);
-  if (requests.issues) return requests;
+  const persistent = definitions.read.flatMap(({ value, source }) => (value ? [{ value, source }] : []));
+  const { networks, unread } = persistentNetworks(persistent);
+  const asked = requestsOf(networks, vms.read, written.read);
   return {
-    value: { networks: networks.value, requests: requests.value, sources: owned.filter(({ object }) => isOwn(object)) },
+    value: {
+      networks,
+      requests: asked.requests,
+      unread: [...definitions.unread, ...unread, ...vms.unread, ...written.unread, ...asked.unread],
+      sources,
+    },
   };
 }
 
+function served({ networks, requests }: IpamClaimModel, facts: Facts) {
+  return servedRequests(networks, requests, facts);
+}
+
 /** Each object stands for itself, with the claims that a VM asks for behind it; a claim that is written gets its addresses. */
-function renderClaims({ requests, sources }: IpamClaimModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
+function renderClaims(model: IpamClaimModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
   const lines = new Map(snapshot.allocations.map((line) => [`${line.pool} ${line.claim}`, line]));
-  const instead = new Map(sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
-  for (const request of requests) {
+  const instead = new Map(model.sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
+  for (const request of served(model, facts).requests) {
     const { claim, podInterface, source, written } = request;
     const object = ipamClaim(claim, podInterface, addressesOf(request, facts, lines), written?.object);
     if (written !== undefined) instead.set(written, [object]);

@@ -1,4 +1,5 @@
 import {
+  type Address,
   type Family,
   familyOf,
   formatAddress,
@@ -108,6 +109,8 @@ class SubnetReader {
         this.issues.push({ message: `subnets has several of IPv${family}; a claim gets one address` });
       const gateway = gateways.find((address) => familyOf(address) === family);
       const prefix = subnet as Prefix;
+      if (prefix.length > (family === 4 ? 30 : 127))
+        this.issues.push({ message: `subnet ${formatPrefix(prefix)} has no address that OVN-Kubernetes allocates` });
       const spec = {
         ...rangesOf(prefix, excluded.filter(isOfFamily), kept.filter(isOfFamily)),
         ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
@@ -137,12 +140,15 @@ class SubnetReader {
   }
 }
 
+/** OVN-Kubernetes allocates at most 65,535 addresses of an IPv6 subnet, from its start. */
 function rangesOf(subnet: Prefix, excluded: readonly Prefix[], kept: readonly Prefix[]) {
   const cidr = formatPrefix(subnet);
+  const isWide = familyOf(subnet.first) === 6 && subnet.length < 112;
+  const end = isWide && kept.length === 0 ? { end: formatAddress((subnet.first + 65_535n) as Address) } : {};
   const exclude = excluded.length === 0 ? {} : { exclude: excluded.map(formatPrefix) };
   const [first, ...more] = kept.map((one) => ({ start: formatAddress(one.first), end: formatAddress(one.last) }));
   return {
-    range: { cidr, ...first, ...exclude },
+    range: { cidr, ...first, ...end, ...exclude },
     ...(more.length === 0 ? {} : { additionalRanges: more }),
   };
 }

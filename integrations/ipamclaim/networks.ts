@@ -6,6 +6,7 @@ import { issueIn } from "../../schema/objects.ts";
 import { attachmentKind, attachmentTitle, configPath, parseNetworkConfig } from "../attachment-definition.ts";
 import type { DefinedPool } from "../integration.ts";
 import type { ReadObject } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
 import { type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 
 /** The networks whose VMs keep their addresses. */
@@ -17,25 +18,32 @@ export interface Networks {
   readonly pools: readonly DefinedPool[];
 }
 
-/** All issues, each with its place: definitions of one network must say the same. */
-export function persistentNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): Parsed<Networks> {
-  const issues: Issue[] = [];
-  const pools: DefinedPool[] = [];
+/** Definitions of one network must say the same: where two differ, or its pools cannot be, none of them counts. */
+export function persistentNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): {
+  readonly networks: Networks;
+  readonly unread: readonly UnreadObject[];
+} {
+  const unread: UnreadObject[] = [];
   const sorted = definitions.toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
-  const byName = new Map<string, ReadObject<PersistentNetwork>>();
-  for (const one of sorted) {
-    const { value, source } = one;
-    const first = byName.get(value.network)?.value;
-    if (first === undefined) {
-      byName.set(value.network, one);
-      const { value: own = [], issues: found = [] } = poolsOf(one);
-      pools.push(...own);
-      issues.push(...found);
-    } else if (meaningOf(first) !== meaningOf(value))
-      issues.push(issueIn(source, { ...whyApart(first.title, value.title, value.network), path: configPath }));
-  }
-  if (issues.length > 0) return { issues };
-  return { value: { byTitle: new Map(sorted.map((one) => [one.value.title, one])), byName, pools } };
+  const good = [...Map.groupBy(sorted, ({ value }) => value.network).values()].flatMap((all) => {
+    const [first] = all as [ReadObject<PersistentNetwork>];
+    const { value: pools = [], issues = [] } = poolsOf(first);
+    const wrong = all.flatMap(({ value, source }) =>
+      meaningOf(first.value) === meaningOf(value)
+        ? []
+        : issueIn(source, { ...whyApart(first.value.title, value.title, value.network), path: configPath }),
+    );
+    const found = [...issues, ...wrong];
+    if (found.length === 0) return [{ all, first, pools }];
+    unread.push(...all.map(({ source }) => ({ source, issues: found })));
+    return [];
+  });
+  const networks = {
+    byTitle: new Map(good.flatMap(({ all }) => all.map((one) => [one.value.title, one] as const))),
+    byName: new Map(good.map(({ first }) => [first.value.network, first])),
+    pools: good.flatMap(({ pools }) => pools),
+  };
+  return { networks, unread };
 }
 
 /** In a cluster, where those that disagree are not among them. */

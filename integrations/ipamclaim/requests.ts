@@ -1,7 +1,8 @@
-import { type Address, familyOf, formatAddress, type Issue, type Parsed } from "../../core/index.ts";
+import { type Address, familyOf, formatAddress } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/objects.ts";
 import type { ReadObject } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import type { IpamClaim } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
@@ -15,6 +16,8 @@ export interface AddressRequest {
   /** What its interface is called in the pod. */
   readonly podInterface: string;
   readonly wanted: readonly Address[];
+  /** The prefix lengths of those that are asked for with one. */
+  readonly lengths: ReadonlyMap<Address, number>;
   /** The VM that asks for it, or the claim itself. */
   readonly source: SourceObject;
   /** Where in it. */
@@ -24,7 +27,7 @@ export interface AddressRequest {
 }
 
 /**
- * Who asks for addresses. All issues, each with its place.
+ * Who asks for addresses; one that cannot have any does not stop the others.
  *
  *  a VM's network, or a claim                   | asks
  *  ---------------------------------------------+-----------------------------------------------------------
@@ -41,40 +44,56 @@ export function requestsOf(
   networks: Networks,
   vms: readonly ReadObject<VirtualMachine>[],
   claims: readonly ReadObject<IpamClaim>[],
-): Parsed<readonly AddressRequest[]> {
-  const issues: Issue[] = [];
+): { readonly requests: readonly AddressRequest[]; readonly unread: readonly UnreadObject[] } {
+  const unread: UnreadObject[] = [];
   const written = new Map(claims.map((one) => [titleOfClaim(one.value), one]));
   const requests = new Map<string, AddressRequest>();
   for (const vm of vms)
-    for (const request of requestsOfVm(vm, networks, written, issues)) {
+    for (const request of requestsOfVm(vm, networks, written, unread)) {
       const title = titleOfClaim(request.claim);
       const first = requests.get(title);
       const wanted = first === undefined || first.wanted.length === 0 ? request.wanted : first.wanted;
       const isOtherwise = request.wanted.some((address) => !wanted.includes(address));
-      if (isOtherwise || request.network.network !== (first ?? request).network.network)
-        issues.push(issueIn(vm.source, { path: request.path, message: `${title} is asked for twice, and otherwise` }));
+      if (isOtherwise || request.network.network !== (first ?? request).network.network) {
+        const message = `${title} is asked for twice, and otherwise`;
+        const issues = [issueIn(vm.source, { path: request.path, message })];
+        unread.push({ source: vm.source, issues }, { source: (first ?? request).source, issues: [] });
+      }
       requests.set(title, { ...(first ?? request), wanted });
     }
   for (const { value: claim, source } of claims) {
     const network = networks.byName.get(claim.network)?.value;
     const title = titleOfClaim(claim);
-    const own = { podInterface: "", wanted: claim.shown, path: ["spec", "network"], source, written: source };
+    const own = {
+      podInterface: "",
+      wanted: claim.shown,
+      lengths: new Map(),
+      path: ["spec", "network"],
+      source,
+      written: source,
+    };
     if (network !== undefined && !requests.has(title)) requests.set(title, { claim, network, ...own });
   }
-  return issues.length > 0 ? { issues } : { value: [...requests.values()] };
+  return { requests: withoutUnread([...requests.values()], unread), unread };
+}
+
+/** What asks for several addresses gets all of them, or none. */
+export function withoutUnread(requests: readonly AddressRequest[], unread: readonly UnreadObject[]): AddressRequest[] {
+  const sources = new Set(unread.map(({ source }) => source));
+  return requests.filter(({ source, written }) => !sources.has(source) && !(written && sources.has(written)));
 }
 
 function requestsOfVm(
   { value: vm, source }: ReadObject<VirtualMachine>,
   networks: Networks,
   written: ReadonlyMap<string, ReadObject<IpamClaim>>,
-  issues: Issue[],
+  unread: UnreadObject[],
 ): AddressRequest[] {
-  return vm.attachments.flatMap(({ network: called, definition, wanted, path }): AddressRequest[] => {
+  return vm.attachments.flatMap(({ network: called, definition, wanted, lengths, path }): AddressRequest[] => {
     const network = networks.byTitle.get(definition)?.value;
     if (network === undefined) return [];
     if (vm.name === "") {
-      issues.push(issueIn(source, nameless));
+      unread.push({ source, issues: [issueIn(source, nameless)] });
       return [];
     }
     const identity = { name: claimNameOf(vm.name, called), namespace: vm.namespace };
@@ -82,10 +101,13 @@ function requestsOfVm(
     const own = written.get(titleOfClaim(claim));
     const shown = own?.value.shown ?? [];
     const wrong = whyNot(vm, network, own) ?? whyNoOther(vm, wanted, shown);
-    if (wrong !== undefined) issues.push(issueIn(own && wrong.isOfClaim ? own.source : source, { path, ...wrong }));
+    if (wrong !== undefined) {
+      const issues = [issueIn(own && wrong.isOfClaim ? own.source : source, { path, ...wrong })];
+      unread.push({ source, issues }, ...(own === undefined ? [] : [{ source: own.source, issues: [] }]));
+    }
     return [
       {
-        ...{ claim, network, podInterface: podInterfaceOf(called), source, path },
+        ...{ claim, network, podInterface: podInterfaceOf(called), lengths, source, path },
         wanted: [...new Set([...wanted, ...shown])],
         ...(own === undefined ? {} : { written: own.source }),
       },

@@ -1,7 +1,8 @@
-import { type Address, type Issue, type Parsed, parseAddress } from "../../core/index.ts";
+import { type Address, type Issue, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { isOfGroup } from "../attachment-definition.ts";
+import { namespaceOf } from "../object-metadata.ts";
 
 /** A VM of KubeVirt, and the secondary networks that Multus attaches it to. */
 export interface VirtualMachine {
@@ -26,13 +27,18 @@ export interface VmNetwork {
 export interface VmAttachment extends VmNetwork {
   /** The addresses that it asks for. */
   readonly wanted: readonly Address[];
+  /** The prefix lengths of those that it asks for with one. */
+  readonly lengths: ReadonlyMap<Address, number>;
 }
 
 export const vmGroup = "kubevirt.io";
 export const vmKind = "VirtualMachine";
 export const vmiKind = "VirtualMachineInstance";
 
-/** The addresses that a VM asks for, as JSON: `{"<network>": ["192.168.10.8"]}`. KubeVirt's own name for it. */
+/**
+ * The addresses that a VM asks for, as JSON: `{"<network>": ["192.168.10.8"]}`, also with a prefix length, as Forklift writes it.
+ * KubeVirt's own name for it.
+ */
 export const addressesAnnotation = "network.kubevirt.io/addresses";
 
 /** Is it a VM, or one that runs without a VirtualMachine, with a network of Multus? */
@@ -56,7 +62,7 @@ export function isVm({ apiVersion, kind }: Bag): boolean {
  */
 export function attachmentsOf(object: Bag): VmNetwork[] {
   const { path, spec } = specOf(object);
-  const { namespace = "default" } = asBag(object.metadata) ?? {};
+  const namespace = namespaceOf(object);
   const unplugged = new Set(
     asList(asBag(asBag(spec?.domain)?.devices)?.interfaces)
       .map((one) => asBag(one))
@@ -75,7 +81,7 @@ export function attachmentsOf(object: Bag): VmNetwork[] {
 
 /** Those that it has and does not lose, each with what it asks for. */
 export function parseVm(object: Bag): Parsed<VirtualMachine> {
-  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const { name } = asBag(object.metadata) ?? {};
   const { path, metadata, spec } = specOf(object);
   const wanted = parseWanted(asBag(metadata?.annotations)?.[addressesAnnotation]);
   const at = [...path, "metadata", "annotations", addressesAnnotation];
@@ -88,8 +94,8 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
     return { issues: [{ message: `the VM has no network ${strange}${didYouMean(strange, names)}`, path: at }] };
   const attachments = attachmentsOf(object)
     .filter(({ isAbsent }) => !isAbsent)
-    .map((one) => ({ ...one, wanted: wanted.value.get(one.network) ?? [] }));
-  return { value: { name: typeof name === "string" ? name : "", namespace: `${namespace}`, attachments } };
+    .map((one) => ({ ...one, ...(wanted.value.get(one.network) ?? nothingWanted) }));
+  return { value: { name: typeof name === "string" ? name : "", namespace: namespaceOf(object), attachments } };
 }
 
 /** What the instance is to be: a VirtualMachine has it in its template. */
@@ -104,20 +110,35 @@ function isSecondary(network: unknown): boolean {
   return multus !== undefined && multus.default !== true;
 }
 
-function parseWanted(text: unknown): Parsed<ReadonlyMap<string, readonly Address[]>> {
-  if (text === undefined) return { value: new Map() };
+type Wanted = Pick<VmAttachment, "wanted" | "lengths">;
+
+const nothingWanted: Wanted = { wanted: [], lengths: new Map() };
+
+function parseWanted(text: unknown): Parsed<ReadonlyMap<string, Wanted>> {
+  if (text === undefined || text === null || text === "") return { value: new Map() };
   const issues: Issue[] = [];
-  const byNetwork = new Map<string, readonly Address[]>();
+  const byNetwork = new Map<string, Wanted>();
   for (const [network, list] of Object.entries(bagIn(text) ?? { "": "" })) {
-    const parsed = Array.isArray(list) ? list.map(parseAddress) : [];
+    const parsed = Array.isArray(list) ? list.map(parseAsked) : [];
     if (!Array.isArray(list)) issues.push({ message: 'expected JSON such as {"blue": ["192.168.10.8"]}' });
     issues.push(...parsed.flatMap((one) => one.issues ?? []));
-    byNetwork.set(
-      network,
-      parsed.flatMap(({ value }) => value ?? []),
-    );
+    const asked = parsed.flatMap(({ value }) => value ?? []);
+    byNetwork.set(network, {
+      wanted: asked.map(({ address }) => address),
+      lengths: new Map(asked.flatMap(({ address, length }) => (length === undefined ? [] : [[address, length]]))),
+    });
   }
   return issues.length > 0 ? { issues } : { value: byNetwork };
+}
+
+/** An address, with a prefix length or without. */
+function parseAsked(text: unknown): Parsed<{ readonly address: Address; readonly length?: number }> {
+  const [, before, length] = /^([^/]*)(\/.*)?$/s.exec(typeof text === "string" ? text : "") ?? [];
+  const { value: address, issues } = parseAddress(before ?? text);
+  if (issues !== undefined) return { issues };
+  if (length === undefined) return { value: { address } };
+  const prefix = parsePrefix(text);
+  return prefix.issues !== undefined ? prefix : { value: { address, length: prefix.value.length } };
 }
 
 function bagIn(text: unknown): Bag | undefined {

@@ -15,6 +15,7 @@ export type {
   Rendered,
   RenderedObject,
 } from "../integration.ts";
+export type { Unserved } from "../unserved.ts";
 export type { NmstateModel, OwnPolicy } from "./model.ts";
 export { nmstate } from "./nmstate.ts";
 

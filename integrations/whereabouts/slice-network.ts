@@ -17,7 +17,8 @@ import { issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import { refuseUnknownLabels } from "../known-labels.ts";
-import { type ReadObject, readEach } from "../read-each.ts";
+import { issuesOf, type ReadObject, readApart } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
 import { type Attachment, namesSlices, parseAttachment, selectorAnnotation, selectorPath } from "./attachment.ts";
 import type { SliceConfig } from "./slice-config.ts";
 
@@ -39,41 +40,51 @@ export const attachmentReads: ReadKind = {
   runsAsIs: true,
 };
 
-/** The networks that are defined among some objects. */
+/** The networks that are defined among some objects; all issues. */
 export function readNetworks(objects: readonly SourceObject[]): Parsed<readonly SliceNetwork[]> {
-  const attachments = readEach(
+  const { networks, unread } = sliceNetworks(objects);
+  return unread.length > 0 ? { issues: issuesOf(unread) } : { value: networks };
+}
+
+/** The same; a definition that cannot be read, or differs from another one of its network, does not stop other networks. */
+export function sliceNetworks(objects: readonly SourceObject[]): {
+  readonly networks: readonly SliceNetwork[];
+  readonly unread: readonly UnreadObject[];
+} {
+  const attachments = readApart(
     objects.filter(({ object }) => namesSlices(object)),
     parseAttachment,
   );
-  if (attachments.issues) return attachments;
-  return sliceNetworks(
-    attachments.value.flatMap(({ value, source }) => (value === undefined ? [] : { value, source })),
-  );
+  const unread = [...attachments.unread];
+  const sorted = attachments.read
+    .flatMap(({ value, source }) => (value === undefined ? [] : { value, source }))
+    .toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
+  const groups = [...Map.groupBy(sorted, ({ value }) => value.network)].sort(([a], [b]) => byCodeUnit(a, b));
+  const networks = groups.flatMap(([name, all]): SliceNetwork[] => {
+    const { value, issues } = sliceNetwork(name, all as [ReadObject<Attachment>, ...ReadObject<Attachment>[]]);
+    if (issues !== undefined) unread.push(...all.map(({ source }) => ({ source, issues })));
+    return value === undefined ? [] : [value];
+  });
+  return { networks, unread };
 }
 
-/** The networks of definitions, by name. All issues, each with its place: those that share a name must say the same. */
-function sliceNetworks(attachments: readonly ReadObject<Attachment>[]): Parsed<readonly SliceNetwork[]> {
-  const issues: Issue[] = [];
-  const sorted = attachments.toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
-  const groups = [...Map.groupBy(sorted, ({ value }) => value.network)].sort(([a], [b]) => byCodeUnit(a, b));
-  const networks = groups.flatMap(([name, [first, ...more]]): SliceNetwork[] => {
-    if (first === undefined) return [];
-    const found = more.flatMap((one) => disagreement(first, one) ?? []);
-    const spec = specOf(first.value.config, [first, ...more]);
-    const { value: pool, issues: wrong = [] } = parsePoolSpec(name, spec);
-    for (const { path, ...issue } of wrong) {
-      const isScope = path?.[0] === "network";
-      const message = isScope
-        ? `network_name ${name} has others than a to z, 0 to 9 and -`
-        : `network ${issue.message}`;
-      found.push(issueIn(first.source, { ...issue, message, path: configPath }));
-    }
-    issues.push(...found);
-    const nodeSelector = formatSelector(first.value.selector);
-    const own = { words, ...(nodeSelector !== "" && { nodeSelector }) };
-    return pool === undefined ? [] : [{ pool: { ...pool, ...own }, spec, attachments: [first, ...more] }];
-  });
-  return issues.length > 0 ? { issues } : { value: networks };
+/** The network of definitions that share its name. All issues, each with its place: they must say the same. */
+function sliceNetwork(
+  name: string,
+  [first, ...more]: readonly [ReadObject<Attachment>, ...ReadObject<Attachment>[]],
+): Parsed<SliceNetwork> {
+  const found = more.flatMap((one) => disagreement(first, one) ?? []);
+  const spec = specOf(first.value.config, [first, ...more]);
+  const { value: pool, issues: wrong = [] } = parsePoolSpec(name, spec);
+  for (const { path, ...issue } of wrong) {
+    const isScope = path?.[0] === "network";
+    const message = isScope ? `network_name ${name} has others than a to z, 0 to 9 and -` : `network ${issue.message}`;
+    found.push(issueIn(first.source, { ...issue, message, path: configPath }));
+  }
+  if (pool === undefined || found.length > 0) return { issues: found };
+  const nodeSelector = formatSelector(first.value.selector);
+  const own = { words, ...(nodeSelector !== "" && { nodeSelector }) };
+  return { value: { pool: { ...pool, ...own }, spec, attachments: [first, ...more] } };
 }
 
 const words: PoolWords = {

@@ -1,9 +1,10 @@
-import { byCodeUnit, claimKey, IpamError, identityOf, parseAddress } from "../../core/index.ts";
+import { byCodeUnit, claimKey, IpamError, identityOf, nameOfKey, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, type LocatedObject } from "../../schema/objects.ts";
 import { attachmentKind, configPath } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
+import type { UnreadObject, Unserved } from "../unserved.ts";
 import { namesSlices } from "./attachment.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
 import {
@@ -11,13 +12,15 @@ import {
   claimsOnNetwork,
   idleDefinitions,
   isSliceClaim,
-  readNetworks,
   type SliceNetwork,
+  sliceNetworks,
 } from "./slice-network.ts";
 
 /** Networks with slices, and all objects that were read. */
 interface WhereaboutsModel {
   readonly networks: readonly SliceNetwork[];
+  /** Definitions that cannot be read, or contradict each other. */
+  readonly unread: readonly UnreadObject[];
   readonly sources: readonly SourceObject[];
 }
 
@@ -28,10 +31,10 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   reads: [attachmentReads, slicePoolReads],
   usedIn: [slicePoolKind, attachmentKind],
   read: ({ owned }) => {
-    const networks = readNetworks(owned);
     const sources = owned.filter(({ object }) => namesSlices(object) || isSlicePool(object));
-    return networks.issues ? networks : { value: { networks: networks.value, sources } };
+    return { value: { ...sliceNetworks(owned), sources } };
   },
+  unserved: unservedNetworks,
   pools: ({ networks }) =>
     networks.map(({ pool, spec, attachments: [{ source }] }) => ({ pool, spec, at: source.at(configPath, pool.name) })),
   claims: ({ networks }, facts) => networks.flatMap((network) => claimsOnNetwork(network, facts)),
@@ -65,6 +68,13 @@ function renderSlices({ networks, sources }: WhereaboutsModel, facts: Facts, { s
   }
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayBeUsed }));
   return { instead, added: [], left };
+}
+
+/** Networks whose nodes get no slice. Which network one is cannot be read: nodes keep the slices of all that are not defined here. */
+function unservedNetworks({ networks, unread }: WhereaboutsModel): Unserved[] {
+  const defined = new Set(networks.map(({ pool }) => pool.name));
+  const mayHave = (claim: string) => isSliceClaim(claim) && !defined.has(nameOfKey(claim));
+  return unread.map(({ issues }) => ({ issues, asks: true, mayHave }));
 }
 
 function namespaceOf({ object }: SourceObject): string {

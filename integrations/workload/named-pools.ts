@@ -6,6 +6,11 @@ import { boundPools, poolAnnotation } from "../bound-pools.ts";
 /** What the annotations of Spiderpool begin with. */
 const spiderpool = "ipam.spidernet.io/";
 
+/** Is an annotation one of Spiderpool's? */
+export function isOfSpiderpool(annotation: string): boolean {
+  return annotation.startsWith(spiderpool);
+}
+
 /** How many addresses the pods of a Deployment have in all. */
 export const countAnnotation = `${spiderpool}ippool-ip-number`;
 
@@ -14,7 +19,7 @@ export const detectAnnotation = `${ownPrefix}detect`;
 
 /** What the annotations of a pod say of pools, and of what is looked for with their addresses. */
 export function aboutPools(annotations: Bag): Bag {
-  const isAbout = (name: string) => name === poolAnnotation || name === detectAnnotation || name.startsWith(spiderpool);
+  const isAbout = (name: string) => name === poolAnnotation || name === detectAnnotation || isOfSpiderpool(name);
   const own = Object.entries(annotations).filter(([name]) => isAbout(name));
   return Object.fromEntries(own);
 }
@@ -35,7 +40,7 @@ export interface NicOfPod {
  *  nodeippool.nmstate.io/pool          | the same: names with a comma between two, of either family
  *
  * Of subnets and subnet, and of ippools and ippool, the first one counts. Lists have an entry for each NIC: by its name, or, where they
- * have no names, by its place.
+ * have no names, by its place. An interface that is named twice is an error, as for Spiderpool.
  */
 export function namedByPod(
   annotations: Bag,
@@ -93,6 +98,12 @@ function inList(annotations: Bag, name: string, { nic, place }: NicOfPod): Parse
   if (issues !== undefined) return { issues };
   if (!Array.isArray(value)) return { issues: [{ message: `annotation ${name} is no list`, hint: listHint }] };
   const entries = asList(value).map((one) => asBag(one) ?? {});
+  const names = entries.map(nameOf);
+  const twice = names.find((one, i) => one !== "" && names.indexOf(one) < i);
+  if (twice !== undefined)
+    return {
+      issues: [{ message: `annotation ${name} names interface ${twice} twice`, hint: "Write one entry for it." }],
+    };
   const isNamed = entries.some((one) => nameOf(one) !== "");
   const entry = isNamed ? entries.find((one) => nameOf(one) === nic) : entries[place];
   return entry === undefined ? { value: {} } : familiesIn(entry, name);

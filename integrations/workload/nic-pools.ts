@@ -13,6 +13,7 @@ import {
   selectPools,
   sizeOf,
   type Verdict,
+  whyFull,
 } from "../../core/index.ts";
 import { whyUnbound } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
@@ -73,9 +74,11 @@ export function poolsForNic(
     value: given.map(({ family, verdicts, asked }): NicPools => {
       const ofFamily = new Set(all.flatMap(({ pool }) => (familyOf(pool.prefix.first) === family ? pool.name : [])));
       const others = source === "cluster" ? [...ofFamily] : asked.map(({ pool }) => pool);
+      const full = new Set(all.map(({ pool, room }) => `${pool.name} dropped: ${whyFull(room)}`));
       const choice = choiceOf(
         asked,
         others.filter((name) => ofFamily.has(name)),
+        ({ pool, why }) => full.has(`${pool} ${why.join(", ")}`),
       );
       return { family, verdicts, choice, first: choice.tried[0] ?? asked[0]?.pool ?? "" };
     }),
@@ -83,11 +86,16 @@ export function poolsForNic(
 }
 
 /** What is only dropped keeps what it gave: also what has lost `default` since. */
-function choiceOf(asked: readonly Verdict[], others: readonly string[]): PoolChoice {
+function choiceOf(
+  asked: readonly Verdict[],
+  others: readonly string[],
+  isFull: (verdict: Verdict) => boolean,
+): PoolChoice {
   const tried = asked.filter(({ place }) => place !== undefined).map(({ pool }) => pool);
   const known = new Set(tried);
   const why = asked.filter(({ place }) => place === undefined).map(({ pool, why }) => `${pool} ${why.join(", ")}`);
-  return { tried, kept: others.filter((name) => !known.has(name)), why: why.join("; ") };
+  const choice = { tried, kept: others.filter((name) => !known.has(name)), why: why.join("; ") };
+  return tried.length === 0 && asked.some(isFull) ? { ...choice, isFull: true } : choice;
 }
 
 function noneCalled(what: string, names: readonly string[]): Issue {

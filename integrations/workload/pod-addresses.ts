@@ -4,6 +4,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { defaultNetworkAnnotation } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
 import type { RenderedObject } from "../integration.ts";
+import { namespaceOf } from "../object-metadata.ts";
 import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
@@ -134,11 +135,12 @@ export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag, map: Ren
 }
 
 /** The workload whose pods have their addresses in a ConfigMap; undefined for other objects, also for a copy of one under another name. */
-export function workloadOfMap({ kind, metadata }: Bag): WorkloadName | undefined {
-  const { labels, name, namespace = "default" } = asBag(metadata) ?? {};
+export function workloadOfMap(map: Bag): WorkloadName | undefined {
+  const { kind, metadata } = map;
+  const { labels, name } = asBag(metadata) ?? {};
   const found = kindsWithPods.find((one) => asBag(labels)?.[labelOf(one)] !== undefined);
   if (kind !== "ConfigMap" || found === undefined) return undefined;
-  const its = { kind: found, namespace: `${namespace}`, name: `${asBag(labels)?.[labelOf(found)]}` };
+  const its = { kind: found, namespace: namespaceOf(map), name: `${asBag(labels)?.[labelOf(found)]}` };
   return name === mapNameOf(its) ? its : undefined;
 }
 

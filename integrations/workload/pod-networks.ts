@@ -48,7 +48,7 @@ export function sayNetworks(networks: readonly PodNetwork[]): Readonly<Record<st
 function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]>[] {
   const said = networkAnnotations.filter((annotation) => annotations[annotation] !== undefined);
   return said.map((annotation) => {
-    const { value, issues } = parseNetworks(annotations[annotation], annotation, namespace);
+    const { value, issues } = parseNetworks(annotations[annotation] ?? "", annotation, namespace);
     return issues === undefined ? { value } : { issues: issues.map((issue) => ({ ...issue, path: [annotation] })) };
   });
 }
@@ -58,23 +58,28 @@ function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetw
  *
  *  it says                            | network             | its interface
  *  -----------------------------------+---------------------+------------------------------
+ *  nothing                            | none                |
  *  lan, other/wan@eth5                | of the pod's own    | what stands behind @
  *                                     |  namespace, or that |
- *  [{"name": "lan", "namespace": ..., | likewise            | what it says
- *    "interface": ..., ...}]          |                     |
+ *  [{"name": "lan", "namespace": ..., | likewise            | `interface`, else what older versions of
+ *    "interface": ..., ...}]          |                     |  Multus called it, `interfaceRequest`
  *  no interface                       |                     | net1, net2, by its place
  *  one, as the default network        | of kube-system, or  | what it says, else eth0
  *                                     |  that               |
+ *
+ * Text with `[`, `{` or `"` in it is JSON; a field that is empty or null counts as absent.
  */
 function parseNetworks(text: unknown, annotation: string, own: string): Parsed<readonly PodNetwork[]> {
   const isDefault = annotation === defaultNetworkAnnotation;
   const namespace = isDefault ? multusNamespace : own;
+  if (text === "" && !isDefault) return { value: [] };
   if (typeof text !== "string") return { issues: [{ message: "the networks of a pod are text" }] };
-  const parsed = text.trimStart().startsWith("[") ? parseList(text) : { value: text.split(",").map(parseShort) };
+  const parsed = /[[{"]/.test(text) ? parseList(text) : { value: text.split(",").map(parseShort) };
   if (parsed.issues !== undefined) return parsed;
   const networks = parsed.value.map((element, i): PodNetwork => {
-    const { name, namespace: of = namespace, interface: nic = isDefault ? podNic : `net${i + 1}` } = element;
-    return { definition: `${of}/${name}`, nic: `${nic}`, element, annotation };
+    const { name, namespace: of, interface: asked, interfaceRequest: askedBefore } = element;
+    const nic = asked || askedBefore || (isDefault ? podNic : `net${i + 1}`);
+    return { definition: `${of || namespace}/${name}`, nic: `${nic}`, element, annotation };
   });
   const nameless = networks.some(({ element: { name } }) => typeof name !== "string" || name === "");
   if (nameless) return { issues: [{ message: "a network of a pod needs a name" }] };
@@ -88,7 +93,8 @@ const multusNamespace = "kube-system";
 function parseList(text: string): Parsed<readonly Bag[]> {
   try {
     const list: unknown = JSON.parse(text);
-    return { value: Array.isArray(list) ? list.map((one) => asBag(one) ?? {}) : [] };
+    if (Array.isArray(list)) return { value: list.map((one) => asBag(one) ?? {}) };
+    return { issues: [{ message: 'the networks of a pod are no JSON list such as [{"name": "lan"}]' }] };
   } catch (error) {
     return { issues: [{ message: `the networks of a pod are no JSON: ${(error as Error).message}` }] };
   }
@@ -98,8 +104,8 @@ function parseList(text: string): Parsed<readonly Bag[]> {
 function parseShort(text: string): Bag {
   const [, namespace, name, nic] = /^(?:([^/]*)\/)?([^@]*)(?:@(.*))?$/s.exec(text.trim()) ?? [];
   return {
-    name,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(nic === undefined ? {} : { interface: nic }),
+    name: name?.trim(),
+    ...(namespace === undefined ? {} : { namespace: namespace.trim() }),
+    ...(nic === undefined ? {} : { interface: nic.trim() }),
   };
 }

@@ -6,7 +6,8 @@ import { isGated } from "../gated-pod.ts";
 import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
 import { objectKey } from "../object-key.ts";
-import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
+import { isDeleting, nameOf, namespaceOf, uidOf } from "../object-metadata.ts";
+import { issuesOf } from "../read-each.ts";
 import { networksKind } from "./bound-network.ts";
 import { gone, isStillNamed } from "./kept-addresses.ts";
 import { wishOf } from "./named-pools.ts";
@@ -24,16 +25,8 @@ import {
 } from "./pods.ts";
 import { maySelect, servedNetworks } from "./pools-of-workload.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
-import {
-  addressesByNic,
-  claimsOfWorkload,
-  isServed,
-  linesByClaim,
-  readModel,
-  readsOf,
-  type WorkloadModel,
-  wrongWith,
-} from "./workload.ts";
+import { addressesByNic, claimsOfWorkload, isServed, linesByClaim, readModel, readsOf, wrongWith } from "./workload.ts";
+import type { WorkloadModel } from "./workload-model.ts";
 import {
   isOfWorkload,
   isWorkload,
@@ -57,7 +50,10 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
     { group: "", kind: "Pod", plural: "pods", owns: asksController, mark: /(?!)/, runsAsIs: true },
   ],
   usedIn: ["ConfigMap", workloadPods.kind],
-  read: (objects) => readModel(objects, asksController),
+  read: (objects) => {
+    const model = readModel(objects, asksController);
+    return model.unread.length > 0 ? { issues: issuesOf(model.unread) } : { value: model };
+  },
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfIndexes(value, model, facts)),
   isClaim: isOfWorkload,
   render: renderMaps,
@@ -190,8 +186,7 @@ function concernOfPod(pod: Bag): Concern {
 const nobody: Concern = { owners: [], sources: [] };
 
 function ownerIn(object: Bag): string {
-  const { namespace = "default" } = asBag(object.metadata) ?? {};
-  return formatOwner({ kind: `${object.kind}`, namespace: `${namespace}`, name: nameOf(object) });
+  return formatOwner({ kind: `${object.kind}`, namespace: namespaceOf(object), name: nameOf(object) });
 }
 
 function keyOfMap(owner: string): string {

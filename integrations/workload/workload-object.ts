@@ -2,6 +2,7 @@ import { type Labels, nameOfKey, type Owner, ownerOfKey, type Parsed, parseOwner
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../object-key.ts";
+import { namespaceOf } from "../object-metadata.ts";
 import { aboutPools, countAnnotation, detectAnnotation } from "./named-pools.ts";
 import { wrongToDetect } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
@@ -67,12 +68,12 @@ function templateOf({ spec }: Bag): Bag | undefined {
 }
 
 /** The metadata of its pods. */
-function metadataIn(object: Bag): Bag | undefined {
+export function metadataOfPods(object: Bag): Bag | undefined {
   return asBag(object.kind === "Pod" ? object.metadata : templateOf(object)?.metadata);
 }
 
 function annotationsOf(object: Bag): Bag {
-  return asBag(metadataIn(object)?.annotations) ?? {};
+  return asBag(metadataOfPods(object)?.annotations) ?? {};
 }
 
 function nodeSelectorOf(object: Bag): Bag {
@@ -93,28 +94,32 @@ export function keepWorkload(object: Bag): Bag {
 }
 
 export function parseWorkload(object: Bag): Parsed<Workload> {
-  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const { name } = asBag(object.metadata) ?? {};
+  if (typeof name !== "string" || name === "") return { issues: [{ message: needsName, path: ["metadata"] }] };
+  const namespace = namespaceOf(object);
   const kind = object.kind as WorkloadKind;
   const indexes = indexesOf(object);
   if (indexes.issues) return indexes;
-  const networks = parsePodNetworks(annotationsOf(object), `${namespace}`);
+  const networks = parsePodNetworks(annotationsOf(object), namespace);
   if (networks.issues)
     return { issues: networks.issues.map((issue) => ({ ...issue, path: pathOfAnnotation(`${issue.path?.[0]}`) })) };
   const wrong = wrongToDetect(annotationsOf(object));
   if (wrong !== undefined) return { issues: [{ ...wrong, path: pathOfAnnotation(detectAnnotation) }] };
   // It is the value of a label, too.
-  if (`${name}`.length > 63)
+  if (name.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
-  const { labels } = metadataIn(object) ?? {};
+  const { labels } = metadataOfPods(object) ?? {};
   return {
     value: {
-      ...{ kind, name: `${name}`, namespace: `${namespace}`, indexes: indexes.value, networks: networks.value },
+      ...{ kind, name, namespace, indexes: indexes.value, networks: networks.value },
       labels: (asBag(labels) ?? {}) as Labels,
       nodeSelector: nodeSelectorOf(object) as Labels,
       annotations: aboutPools(annotationsOf(object)),
     },
   };
 }
+
+const needsName = "a workload whose pods have addresses needs a name: write metadata.name in place of generateName";
 
 function indexesOf(object: Bag): Parsed<readonly number[]> {
   if (object.kind === "Pod") return { value: [0] };
@@ -129,13 +134,13 @@ function isCount(value: unknown): value is number {
 }
 
 function replicasOf({ spec }: Bag): Parsed<number> {
-  const { replicas = 1 } = asBag(spec) ?? {};
+  const replicas = asBag(spec)?.replicas ?? 1;
   if (isCount(replicas)) return { value: replicas };
   return { issues: [{ message: `replicas must be a number, at most ${most}`, path: ["spec", "replicas"] }] };
 }
 
 function ordinalsOf(object: Bag): Parsed<readonly number[]> {
-  const { start = 0 } = asBag(asBag(object.spec)?.ordinals) ?? {};
+  const start = asBag(asBag(object.spec)?.ordinals)?.start ?? 0;
   const replicas = replicasOf(object);
   if (replicas.issues) return replicas;
   if (!Number.isInteger(start) || (start as number) < 0)
@@ -161,7 +166,7 @@ function indexesOfDeployment(object: Bag): Parsed<readonly number[]> {
   const asked = annotationsOf(object)[countAnnotation];
   if (asked !== undefined) return indexesAsked(`${asked}`, replicas.value);
   const { type, rollingUpdate } = asBag(asBag(object.spec)?.strategy) ?? {};
-  const { maxSurge = "25%" } = asBag(rollingUpdate) ?? {};
+  const maxSurge = asBag(rollingUpdate)?.maxSurge ?? "25%";
   const [, percent] = /^(\d+)%$/.exec(`${maxSurge}`) ?? [];
   const surge = percent === undefined ? maxSurge : Math.ceil((replicas.value * Number(percent)) / 100);
   const all = type === "Recreate" ? replicas.value : replicas.value + Number(surge);

@@ -10,11 +10,11 @@ import {
   poolsAsked,
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
-import { type Bag, issueIn } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { nameOf } from "../object-metadata.ts";
-import { type ReadObject, readEach } from "../read-each.ts";
+import { type ReadObject, readApart } from "../read-each.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
 import { type NicAddresses, podAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";
@@ -22,6 +22,8 @@ import type { PodNetwork } from "./pod-networks.ts";
 import { usesOfMap } from "./pods.ts";
 import { explainedFor } from "./pools-explained.ts";
 import { asksOf, ownNetworks, type PoolSources, servedNetworks } from "./pools-of-workload.ts";
+import { unservedWorkloads } from "./unserved-workloads.ts";
+import type { WorkloadModel } from "./workload-model.ts";
 import {
   claimOfIndex,
   hasNetworks,
@@ -33,24 +35,15 @@ import {
   workloadKinds,
 } from "./workload-object.ts";
 
-/** What makes pods, and what says which pools they have addresses of. */
-export interface WorkloadModel extends PoolSources {
-  readonly workloads: readonly ReadObject<Workload>[];
-}
-
 /** Fixed addresses of pods: each pod of a StatefulSet, and each that a Deployment may have at once, has one of its own on each network that takes addresses from NodeIPPools. */
 export const workload: Integration<WorkloadModel> = {
   name: "workload",
   reads: readsOf(hasNetworks),
   usedIn: ["ConfigMap"],
   usedMarks: ["nodeippool.nmstate.io/statefulset", "nodeippool.nmstate.io/deployment"],
-  read: (objects) => readModel(objects, hasNetworks),
-  claims: (model, facts) =>
-    model.workloads.flatMap((one) => {
-      const wrong = wrongWith(one.value, model, facts);
-      if (wrong !== undefined) throw new IpamError("invalid", [issueIn(one.source, wrong)]);
-      return claimsOfWorkload(one.value, model, facts);
-    }),
+  read: (objects) => ({ value: readModel(objects, hasNetworks) }),
+  unserved: unservedWorkloads,
+  claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfWorkload(value, model, facts)),
   isClaim: isOfWorkload,
   render: renderWorkloads,
   uses: () => (located, found) => {
@@ -83,23 +76,22 @@ export function readsOf(owns: (object: Bag) => boolean, looksAt: (object: Bag) =
   ];
 }
 
-export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag) => boolean) {
-  const workloads = readEach(
+export function readModel({ owned, others }: ReadObjects, isServed: (object: Bag) => boolean): WorkloadModel {
+  const { read, unread } = readApart(
     owned.filter(({ object }) => isServed(object)),
     parseWorkload,
   );
-  if (workloads.issues) return workloads;
   // In a cdk8s app, networks are objects like any other.
   const networks = [...owned, ...others].flatMap(({ object }) =>
     object.kind === attachmentKind ? readBound(object) : [],
   );
   const namespaces = [...owned, ...others].filter(({ object }) => object.kind === namespaceKind);
   return {
-    value: {
-      workloads: workloads.value,
-      networks: new Map(networks.map((one) => [one.title, one])),
-      namespaces: new Map(namespaces.map(({ object }) => [nameOf(object), readNamespace(object)])),
-    },
+    workloads: read,
+    unread,
+    sources: owned.filter(({ object }) => isServed(object) || isBound(object)),
+    networks: new Map(networks.map((one) => [one.title, one])),
+    namespaces: new Map(namespaces.map(({ object }) => [nameOf(object), readNamespace(object)])),
   };
 }
 
@@ -168,9 +160,10 @@ function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: 
     const map = podAddresses(value, addressesOn);
     return [map, withPlannedPods(source.object, map)];
   };
-  const instead = new Map<SourceObject, readonly RenderedObject[]>(
-    model.workloads.map((one) => [one.source, rendered(one)]),
-  );
+  const instead = new Map<SourceObject, readonly RenderedObject[]>([
+    ...model.sources.map((source) => [source, [source.object as unknown as RenderedObject]] as const),
+    ...model.workloads.map((one) => [one.source, rendered(one)] as const),
+  ]);
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayRun }));
   return { instead, added: [], left };
 }

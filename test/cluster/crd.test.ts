@@ -1,16 +1,25 @@
-import { existsSync, readdirSync, readFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster-kinds.ts";
+import {
+  installIpamClaims,
+  installKubevirt,
+  installNmstate,
+  installNmstateAdmission,
+  installNodeIPPool,
+} from "../support/cluster-kinds.ts";
 import { clusterOfFile } from "../support/cluster-of-file.ts";
 import { root } from "../support/console.ts";
+import { foreignDocuments } from "../support/foreign-documents.ts";
 import { policyExamples } from "../support/policy-examples.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNodeIPPool(started);
   await installNmstate(started);
   await installNmstateAdmission(started);
+  await installIpamClaims(started);
+  await installKubevirt(started);
 });
 const kubectl = (args: string[], input?: string) => cluster().kubectl(args, input);
 
@@ -202,4 +211,14 @@ describe("kubectl apply --dry-run=server takes", () => {
     const said = await kubectl(["apply", "--dry-run=server", ...paths.map((path) => `--filename=${path}`)]);
     expect(said.match(/created \(server dry run\)/g)?.length).toBeGreaterThan(0);
   });
+});
+
+it("takes the documents of other programs of which our tests say that it does", async () => {
+  const folder = join(cluster().folder, "foreign");
+  mkdirSync(folder);
+  const taken = foreignDocuments.filter(({ isTaken }) => isTaken);
+  for (const [i, { what, text }] of taken.entries())
+    writeFileSync(join(folder, `${i}-${what.replaceAll(/[^A-Za-z]+/g, "-")}.yaml`.slice(-200)), text);
+  const said = await kubectl(["create", "--dry-run=server", "--validate=false", "-f", folder]);
+  expect(said.trim().split("\n").length).toBeGreaterThanOrEqual(taken.length);
 });

@@ -78,7 +78,21 @@ describe("VMs of a folder, on networks that keep addresses", () => {
     await done(folder, "allocate", "m");
     expect((await rendered(folder))[0]).toContain("192.168.10.77/24");
     expect(await refused(wanting("192.168.10.1"), "plan", "m")).toContain("192.168.10.1");
-    expect(await refused(wanting("fd10::1"), "plan", "m")).toContain("fd10::1 is one too many");
+    expect(await refused(wanting("fd10::1"), "plan", "m")).toContain(
+      "fd10::1 cannot be allocated: network blue has IPv4 addresses only",
+    );
+    const two = projectOf([vm("vm-a", both, { wanted: { blue: ["192.168.10.7", "192.168.10.8"] } })]);
+    expect(await refused(two, "plan", "m")).toContain("192.168.10.8 is one too many");
+  });
+
+  it("a wanted address may have the prefix length of its subnet, as Forklift writes it, and no other", async () => {
+    const folder = projectOf([vm("vm-a", both, { wanted: { blue: ["192.168.10.77/24"] } })]);
+    await done(folder, "allocate", "m");
+    expect((await rendered(folder))[0]).toContain("192.168.10.77/24");
+    const other = projectOf([vm("vm-a", both, { wanted: { blue: ["192.168.10.77/16"] } })]);
+    expect(await refused(other, "plan", "m")).toContain(
+      "192.168.10.77/16 cannot be allocated: the prefix length of network blue is 24",
+    );
   });
 
   it("C1, C10, C14: a VM on no such network, on one that takes the place of the pod's, or that is unplugged asks for nothing", async () => {

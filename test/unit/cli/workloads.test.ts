@@ -157,8 +157,8 @@ describe("StatefulSets of a folder", () => {
       [statefulSet('[{"name": "red", "ips": ["10.0.0.7/24"]}]')],
       "which all pods of the set would have",
     ],
-    ["text that is no JSON", [statefulSet("[{")], "the networks of a pod are no JSON"],
-    ["a network without a name", [statefulSet("[{}]")], "a network of a pod needs a name"],
+    ["text that is no JSON", [statefulSet('[{"name": "red"')], "the networks of a pod are no JSON"],
+    ["a network without a name", [statefulSet('[{"name": "red"}, {}]')], "a network of a pod needs a name"],
     [
       "two default networks",
       [statefulSet("", { template: { metadata: { annotations: { [defaultKey]: "red, red" } } } })],
@@ -203,6 +203,13 @@ describe("networks of a pod", () => {
     ["lan, other/wan@eth5,lan", ["shop/lan net1", "other/wan eth5", "shop/lan net3"]],
     ['[{"name": "lan", "namespace": "x", "interface": "a"}, {"name": "lan"}]', ["x/lan a", "shop/lan net2"]],
     [" [] ", []],
+    ["", []],
+    ['[{"name": "lan", "interfaceRequest": "eth7"}]', ["shop/lan eth7"]],
+    ['[{"name": "lan", "interface": "eth5", "interfaceRequest": "eth7"}]', ["shop/lan eth5"]],
+    ['[{"name": "lan", "namespace": "", "interface": ""}, {"name": "lan"}]', ["shop/lan net1", "shop/lan net2"]],
+    [" x / lan @ eth5 , lan", ["x/lan eth5", "shop/lan net2"]],
+    ['{"name": "lan"}', []],
+    ['"lan"', []],
   ])("%s", (text, want) => {
     const { value = [] } = parsePodNetworks({ [networksKey]: text }, "shop");
     expect(value.map(({ definition: of, nic }) => `${of} ${nic}`)).toEqual(want);

@@ -1,0 +1,65 @@
+import { formatOwner, ownerOfKey } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { attachmentKind, attachmentTitle, parseNetworkConfig } from "../attachment-definition.ts";
+import { boundPools } from "../bound-pools.ts";
+import { nameOf, namespaceOf } from "../object-metadata.ts";
+import type { UnreadObject, Unserved } from "../unserved.ts";
+import { claimNameOf } from "./claim-name.ts";
+import { isIpamClaim, ownerOfIpamClaim, parseIpamClaim } from "./ipam-claim.ts";
+import { mayPersist } from "./network.ts";
+import { attachmentsOf, isVm } from "./virtual-machine.ts";
+
+/** A claim that a VM, or somebody, asks for: the definition of its network where the VM names it, and what CNI calls the network. */
+interface Asking {
+  readonly source: SourceObject;
+  readonly owner: string;
+  readonly definition?: string;
+  readonly network?: string;
+}
+
+/**
+ * Returns the objects that cannot be served.
+ *
+ *  it is                        | it asks                           | may have the addresses of
+ *  -----------------------------+-----------------------------------+-----------------------------------------
+ *  a network                    | if it names NodeIPPools, or a VM  | the VMs and IPAMClaims on it
+ *                               |  or IPAMClaim is on it            |
+ *  a VM, or an IPAMClaim        | if it is on a network that keeps  | its claims
+ *                               |  addresses                        |
+ */
+export function unservedClaims(unread: readonly UnreadObject[], sources: readonly SourceObject[]): Unserved[] {
+  const asking = sources.flatMap(askingIn);
+  const definitions = sources.filter(({ object }) => mayPersist(object)).map(({ object }) => object);
+  return unread.map(({ source, issues }) => {
+    const { object } = source;
+    const isNetwork = object.kind === attachmentKind;
+    const own = asking.filter((one) => (isNetwork ? isOn(one, object) : one.source === source));
+    const owners = new Set(own.map(({ owner }) => owner));
+    const isKept = own.some((one) => definitions.some((definition) => isOn(one, definition)));
+    const asks = isNetwork ? boundPools(object) !== undefined || own.length > 0 : isKept;
+    return { issues, asks, mayHave: (claim) => owners.has(ownerOfKey(claim)) };
+  });
+}
+
+function askingIn(source: SourceObject): Asking[] {
+  const { object } = source;
+  const namespace = namespaceOf(object);
+  const ownerOf = (name: string) => formatOwner(ownerOfIpamClaim({ name, namespace }));
+  if (isVm(object))
+    return attachmentsOf(object).map(({ network, definition }) => ({
+      source,
+      owner: ownerOf(claimNameOf(nameOf(object), network)),
+      definition,
+    }));
+  if (!isIpamClaim(object)) return [];
+  const network = parseIpamClaim(object).value?.network;
+  return [{ source, owner: ownerOf(nameOf(object)), ...(network === undefined ? {} : { network }) }];
+}
+
+/** An IPAMClaim may be on any network whose name cannot be read. */
+function isOn({ definition, network }: Asking, object: Bag): boolean {
+  if (definition !== undefined) return definition === attachmentTitle(object);
+  const { value } = parseNetworkConfig(object);
+  return network !== undefined && (value === undefined || value.network === network);
+}

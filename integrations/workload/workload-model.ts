@@ -1,0 +1,14 @@
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { ReadObject } from "../read-each.ts";
+import type { UnreadObject } from "../unserved.ts";
+import type { PoolSources } from "./pools-of-workload.ts";
+import type { Workload } from "./workload-object.ts";
+
+/** What makes pods, and what says which pools they have addresses of. */
+export interface WorkloadModel extends PoolSources {
+  readonly workloads: readonly ReadObject<Workload>[];
+  /** Workloads that cannot be read. */
+  readonly unread: readonly UnreadObject[];
+  /** All objects that a plan passes on, workloads included. */
+  readonly sources: readonly SourceObject[];
+}

@@ -28,7 +28,7 @@ const few = 10;
  *  up to few | each its own            | one Event: each owner with its address
  *  more      |                         | one Event: how many, the first and the last
  *
- * What asked for addresses of a pool that it defines itself is told once.
+ * An object that is several of these, such as a claim, which asks for itself, is told once.
  */
 export function eventsOf(
   reason: "Allocated" | "Adopted" | "Released",
@@ -38,12 +38,13 @@ export function eventsOf(
   const sourceOf = (claim: string) => finder.sourceOf(claim);
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string, some = lines) => [...Map.groupBy(some, by)];
-  const owners = lines.length > few ? [] : grouped(({ claim }) => ownerOfKey(claim));
+  const keyOfOwner = ({ claim }: Allocation) => finder.keyOfOwner(ownerOfKey(claim)) ?? "";
+  const owners = lines.length > few ? [] : lines.filter((line) => keyOfOwner(line) !== sourceOf(line.claim));
   const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
-    ...owners.map(([owner, own]) =>
+    ...grouped(keyOfOwner, owners).map(([owner, own]) =>
       said(
-        finder.keyOfOwner(owner) ?? "",
+        owner,
         own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", "),
       ),
     ),

@@ -43,6 +43,8 @@ const writtenKeys: readonly OwnKey[] = [
   ...["policy", "node"].map((name) => ({ name, place: "label", on: [policy] }) as const),
 ];
 
+const [resetPrefix, resetName] = resetAnnotation.split(/(?<=\/)/) as [string, string];
+
 /** `mac-<NIC>` on a BareMetalHost. */
 const macKey = /^mac-./;
 
@@ -66,6 +68,9 @@ const writtenByControllers = new Set(["Node", "Pod", "IPAMClaim"]);
  *  one that users write elsewhere           | its place: where it belongs
  *  any other; on an object that controllers | it is unknown
  *   write, it also resembles a known one    |
+ *  nmstate.io/..., and resembles the        | it is unknown
+ *   annotation that asks for a reset        |
+ *  that annotation, as a label              | its place
  *
  * A pod that a workload of apps/v1 has made has its keys of the template, where they are told.
  */
@@ -91,10 +96,10 @@ function isMade(metadata: Bag | undefined): boolean {
 }
 
 function wrongIn(metadata: Bag | undefined, on: string, path: readonly string[]): Issue[] {
-  const places: readonly Place[] = on === policy ? ["label"] : ["label", "annotation"];
-  return places.flatMap((place) =>
+  return (["label", "annotation"] as const).flatMap((place) =>
     Object.entries(asBag(metadata?.[`${place}s`]) ?? {}).flatMap(([key, value]) => {
-      const wrong = key.startsWith(ownPrefix) ? wrongWith(key, `${value}`, place, on) : undefined;
+      const isChecked = key.startsWith(ownPrefix) && !(on === policy && place === "annotation");
+      const wrong = isChecked ? wrongWith(key, `${value}`, place, on) : wrongReset(key, place);
       return wrong === undefined ? [] : [{ hint, ...wrong, ...hints[on], path: [...path, `${place}s`, key] }];
     }),
   );
@@ -126,9 +131,18 @@ function wrongWith(key: string, value: string, place: Place, on: string): Issue 
 
 /** The annotation that asks for a reset is the only one that users write with another prefix. */
 function suggestion(name: string, known: readonly string[], place: Place): string {
-  const reset = resetAnnotation.replace(/.*\//, "");
-  const near = didYouMean(name, new Set(place === "annotation" ? [...known, reset] : known));
-  return near.replace("mean ", `mean ${ownPrefix}`).replace(`${ownPrefix}${reset}`, resetAnnotation);
+  const near = didYouMean(name, new Set(place === "annotation" ? [...known, resetName] : known));
+  return near.replace("mean ", `mean ${ownPrefix}`).replace(`${ownPrefix}${resetName}`, resetAnnotation);
+}
+
+/** Other keys with the prefix of the annotation that asks for a reset are those of kubernetes-nmstate. */
+function wrongReset(key: string, place: Place): Issue | undefined {
+  if (key === resetAnnotation)
+    return place === "annotation"
+      ? undefined
+      : { message: `label ${key} has no effect`, hint: "Make it an annotation." };
+  const near = key.startsWith(resetPrefix) ? didYouMean(key.slice(resetPrefix.length), [resetName]) : "";
+  return near === "" ? undefined : { message: `unknown ${place} ${key}; did you mean ${resetAnnotation}?` };
 }
 
 function wrongValue(key: string, value: string, { name, place, values }: OwnKey, on: string): Issue | undefined {

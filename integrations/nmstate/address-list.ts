@@ -7,9 +7,14 @@ import { asTruth } from "./truth.ts";
  * nmstate replaces the addresses of one family on one NIC as a whole. That is an address list: no two policies may set it.
  */
 
-/** How messages name an address list; two of one name are one list. */
+/** How messages name an address list of a node. */
+export function listText(family: number, nic: string | undefined): string {
+  return `IPv${family} addresses of ${nic}`;
+}
+
+/** The same with its owner; two of one name are one list. */
 export function listName(family: number, nic: string | undefined, owner: string): string {
-  return `IPv${family} addresses of ${nic} on ${owner}`;
+  return `${listText(family, nic)} on ${owner}`;
 }
 
 /** The list that the address of a line stands in. */

@@ -19,7 +19,7 @@ import {
 } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import type { Conflict, Facts, Holdings } from "../integration.ts";
-import { type AddressList, addressListsOf, listName, listNameOf, portOf } from "./address-list.ts";
+import { type AddressList, addressListsOf, listName, listNameOf, listText, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
 
@@ -52,7 +52,8 @@ export function conflictsOf(
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
   const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
-  const pairs = new Pairs(claims);
+  // In a cluster the status of the policy names its nodes: one message is for all of them.
+  const pairs = new Pairs(claims, facts.authority !== "Cluster");
   const setters = new Map(
     lines
       .filter((line) => line.set !== set)
@@ -65,12 +66,13 @@ export function conflictsOf(
   for (const { owner, name, pool, interface: nic } of [...first, ...later]) {
     const prefix = facts.pools.get(pool)?.prefix;
     if (nic === undefined || prefix === undefined) continue;
-    const list = listName(familyOf(prefix.first), nic, formatOwner(owner));
+    const family = familyOf(prefix.first);
+    const list = listName(family, nic, formatOwner(owner));
     const policy = policyOfKey(claimKey(owner, name));
     const other = setters.get(list) ?? { policy, shown: policy };
     setters.set(list, other);
     if (other.policy !== policy)
-      pairs.add([other.policy, policy], `${other.shown} and ${policy}`, list, formatOwner(owner));
+      pairs.add([other.policy, policy], `${other.shown} and ${policy}`, listText(family, nic), formatOwner(owner));
   }
   const internal = internalPortsOf(policies);
   const lists = Map.groupBy(lines, listNameOf);
@@ -83,7 +85,10 @@ class Pairs {
   readonly issues = new Map<string, Issue & { readonly claims: string[] }>();
   private readonly claims: ReadonlyMap<string, readonly string[]>;
 
-  constructor(claims: readonly Claim[]) {
+  private readonly namesNodes: boolean;
+
+  constructor(claims: readonly Claim[], namesNodes: boolean) {
+    this.namesNodes = namesNodes;
     const keys = claims.map(({ owner, name }) => claimKey(owner, name));
     this.claims = Map.groupBy(keys, policyOnNode);
   }
@@ -91,7 +96,8 @@ class Pairs {
   /** `shown` is how the message names the pair; the second one gets nothing new on that node. */
   add(pair: readonly [string, string], shown: string, list: string, owner: string): void {
     const key = pair.toSorted().join(" ");
-    const message = `policies ${shown} both set the ${list}; nmstate replaces the whole list`;
+    const where = this.namesNodes ? ` on ${owner}` : "";
+    const message = `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list`;
     const issue = this.issues.get(key) ?? { message, hint: "Set all addresses of one NIC in one policy.", claims: [] };
     issue.claims.push(...(this.claims.get(`${owner} ${pair[1]}`) ?? []));
     this.issues.set(key, issue);
@@ -118,7 +124,8 @@ function addOverrides(
       const [line] = lines;
       if (line === undefined || isPolicyOf(policy, line) || isSame(list, lines)) continue;
       const setter = policyOfKey(line.claim);
-      pairs.add([setter, policy.name], `${setter} and ${policy.name} (${whatOf(list)})`, place, nodeOwner(name));
+      const shown = `${setter} and ${policy.name} (${whatOf(list)})`;
+      pairs.add([setter, policy.name], shown, listText(list.family, list.nic), nodeOwner(name));
     }
 }
 

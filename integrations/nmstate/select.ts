@@ -57,7 +57,7 @@ export function authorityOf(policy: Policy, pools: ReadonlyMap<string, Pool>): "
   );
   if (authorities.size > 1)
     throw new IpamError("invalid", `policy ${policy.name} takes addresses from pools of authority Plan and Cluster`, {
-      hint: "Make two policies of it, for different interfaces.",
+      hint: "Make two policies of it, one for each authority and each with NICs of its own.",
     });
   return [...authorities][0];
 }

@@ -44,6 +44,14 @@ describe("what is said of addresses", () => {
     ]);
   });
 
+  it("a claim that asks for itself is told once", () => {
+    const own = { ...finder, sourceOf: (claim: string) => claim.split("/").slice(0, 2).join("/") };
+    expect(eventsOf("Allocated", [line("n1/s 10.0.0.1 p")], own).map(({ about }) => about)).toEqual([
+      "NodeIPPool/p",
+      "Node/n1",
+    ]);
+  });
+
   it("nothing of none", () => {
     expect(said([])).toEqual([]);
   });

@@ -105,6 +105,24 @@ describe("two policies that set one list of addresses of a NIC", () => {
     expect(sim.said.join()).toMatch(/NodeNetworkConfigurationPolicy.nmstate.io\/a Refused: policies b and a/);
   });
 
+  it("says so in one sentence, whenever its nodes came", async () => {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    const nodes = ["n1", "n2", "n3"];
+    for (const node of nodes) sim.node(node);
+    sim.create(policy("b", "p") as never);
+    await sim.pass(3000);
+    sim.create(policy("a", "p") as never);
+    for (const node of nodes) {
+      await sim.pass(3000);
+      sim.change("Node", node, (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations: { seen: "1" } } }));
+    }
+    await sim.pass(3000);
+    expect(degradedOf(sim, "a")?.message).toBe(
+      "3/3 nodes get no address (n1, n2, n3): policies b and a both set the IPv4 addresses of eth1; nmstate replaces the whole list",
+    );
+  });
+
   it("a third one, for another NIC, is served all the same", async () => {
     const sim = await begin();
     sim.create(policy("c", "p", "eth2") as never);

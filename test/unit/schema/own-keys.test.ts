@@ -40,6 +40,21 @@ describe("labels and annotations with our prefix", () => {
       annotation("reset-ipool", ""),
       "unknown annotation reset-ipool; did you mean nmstate.io/reset-ippool?",
     ],
+    [
+      "NodeIPPool",
+      { metadata: { annotations: { "nmstate.io/reset-ipool": "" } } },
+      "unknown annotation nmstate.io/reset-ipool; did you mean nmstate.io/reset-ippool?. It has no effect",
+    ],
+    [
+      policy,
+      { metadata: { annotations: { "nmstate.io/ippool-reset": "", "nmstate.io/reset_ippool": "p" } } },
+      "unknown annotation nmstate.io/reset_ippool; did you mean nmstate.io/reset-ippool?",
+    ],
+    [
+      "NodeIPPool",
+      { metadata: { labels: { "nmstate.io/reset-ippool": "" } } },
+      "label nmstate.io/reset-ippool has no effect. Make it an annotation.",
+    ],
     ["NodeIPPool", label("pool", "a"), "label pool has no effect on a NodeIPPool"],
     [policy, label("nodes-per-sync-wave", "2"), `has no effect on a ${policy}. Make it an annotation.`],
     [policy, label("polcy", "a"), "unknown label polcy; did you mean policy?"],

@@ -93,6 +93,7 @@ export class Allocator implements Finder {
 
   /** Something that all owners share has changed. */
   forgetScene(): void {
+    this.renderer.failing.forget();
     this.seen = undefined;
   }
 
@@ -108,7 +109,7 @@ export class Allocator implements Finder {
 
   private sceneBy(snapshot: Snapshot): Scene {
     const { integrations } = this.ground;
-    const { why } = this.renderer.broken;
+    const { why } = this.renderer.failing;
     if (this.seen?.record !== snapshot) this.seen = readScene(this.world, integrations, snapshot, why);
     this.pools = this.seen.pools;
     this.loss.check(snapshot);

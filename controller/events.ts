@@ -43,10 +43,7 @@ export function eventsOf(
   const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
     ...grouped(keyOfOwner, owners).map(([owner, own]) =>
-      said(
-        owner,
-        own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", "),
-      ),
+      said(owner, own.map((line) => `${formatBlock(line)} of ${line.pool}${forWhom(line)}`).join(", ")),
     ),
     ...grouped(
       ({ pool }) => pool,

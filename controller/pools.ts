@@ -3,8 +3,8 @@ import type { DefinedPool, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { parsePoolSpec } from "../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../schema/objects.ts";
-import { whyNot } from "./broken.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
+import { whyNot } from "./failing-objects.ts";
 import { poolsTogether, type RecordedPool } from "./pools-together.ts";
 import type { Seen } from "./seen.ts";
 

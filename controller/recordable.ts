@@ -10,8 +10,8 @@ import {
   type UnreadableSubnet,
 } from "../core/index.ts";
 import { overlap } from "../state/overlap.ts";
-import { whyNot } from "./broken.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
+import { whyNot } from "./failing-objects.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { RecordedPool } from "./pools-together.ts";
 

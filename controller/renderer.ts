@@ -7,7 +7,7 @@ import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks, readsKind } from "./asking.ts";
-import { Broken } from "./broken.ts";
+import { FailingObjects } from "./failing-objects.ts";
 import type { Ground } from "./ground.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";
@@ -68,13 +68,13 @@ export class Renderer {
   private readonly world: World;
   private readonly integrations: readonly Integration[];
   private readonly sourceOf: SourceOf;
-  readonly broken: Broken;
+  readonly failing: FailingObjects;
 
   constructor(world: World, ground: Pick<Ground, "integrations" | "clock" | "timing" | "log">, sourceOf: SourceOf) {
     this.world = world;
     this.integrations = ground.integrations;
     this.sourceOf = sourceOf;
-    this.broken = new Broken(ground);
+    this.failing = new FailingObjects(ground);
   }
 
   /** Is something made of this source, by its key, for many owners together? */
@@ -109,7 +109,7 @@ export class Renderer {
 
   private reading(objects: ReadObjects, facts: Facts, look: Look): Reading {
     const read = (owned: readonly SourceObject[]) => this.read({ ...objects, owned }, facts, look);
-    return { owned: objects.owned, read, desired: this.broken.guard(objects.owned, read) };
+    return { owned: objects.owned, read, desired: this.failing.guard(objects.owned, read) };
   }
 
   /**
@@ -159,7 +159,7 @@ export class Renderer {
       instead,
       added,
       kept = [],
-    } = this.broken.guard(owned, (some) => render(some === owned ? desired : read(some)));
+    } = this.failing.guard(owned, (some) => render(some === owned ? desired : read(some)));
     const all = [...[...instead.values()].flat(), ...added];
     const isMeant = (object: RenderedObject) => (this.world.kindFor(object).isShared ?? false) === isShared;
     return { rendered: all.filter(isMeant), unknown: kept };

@@ -21,9 +21,9 @@ import type { ClusterNode } from "../schema/node.ts";
 import { asBag, placeless } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
-import { whyNot } from "./broken.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
+import { whyNot } from "./failing-objects.ts";
 import { poolKind } from "./kinds.ts";
 import type { Showing } from "./occupied.ts";
 import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
@@ -54,12 +54,12 @@ export interface Scene {
   whyRejected(object: Seen | undefined): string | undefined;
 }
 
-/** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. `whyBroken` says which ones failed beside others. */
+/** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. `whyFailing` returns why an object is rejected that fails beside others. */
 export function readScene(
   world: World,
   integrations: readonly Integration[],
   snapshot: Snapshot,
-  whyBroken: (object: Seen) => string | undefined = () => undefined,
+  whyFailing: (object: Seen) => string | undefined = () => undefined,
 ): Scene {
   const { all, pools } = readPools(world, integrations, snapshot);
   const sound = all.flatMap(({ pool }) => pool ?? []);
@@ -76,7 +76,7 @@ export function readScene(
     if (whyPaused(object, world, integrations) !== undefined) return "it is paused";
     if (isLeft(object, integrations)) return "it is being deleted";
     if (!asks(object, integrations)) return undefined;
-    return whyBroken(object) ?? alone(object).why ?? apart.get(object);
+    return whyFailing(object) ?? alone(object).why ?? apart.get(object);
   };
   const unserved = new Map(
     forAll.flatMap((object) => {
@@ -84,12 +84,14 @@ export function readScene(
       return why === undefined ? [] : [[object, why] as const];
     }),
   );
-  const broken = [...unserved.keys()];
+  const unservedObjects = [...unserved.keys()];
   const asking = forAll.filter((object) => asks(object, integrations) && !unserved.has(object)).sort(byAge);
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
   const asked = new Set(sourcesOf(asking));
-  const unread = unreadSources(broken, sourcesOf, integrations, snapshot, world).filter((source) => !asked.has(source));
-  const rejected = new Set([...broken.map(objectKey), ...sourcesOf(broken), ...unread]);
+  const unread = unreadSources(unservedObjects, sourcesOf, integrations, snapshot, world).filter(
+    (source) => !asked.has(source),
+  );
+  const rejected = new Set([...unservedObjects.map(objectKey), ...sourcesOf(unservedObjects), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
   const shared = asking.map(placeless);
@@ -134,13 +136,13 @@ export function toLookAgain(plan: Plan, { pools }: Facts, scene: Scene, world: W
  * for any of it, be it on record or only written.
  */
 function unreadSources(
-  broken: readonly Seen[],
+  unserved: readonly Seen[],
   sourcesOf: (objects: Iterable<Seen>) => readonly string[],
   integrations: readonly Integration[],
   { allocations, releasing }: Snapshot,
   world: World,
 ): string[] {
-  const unread = broken.filter((object) => sourcesOf([object]).every((source) => source === objectKey(object)));
+  const unread = unserved.filter((object) => sourcesOf([object]).every((source) => source === objectKey(object)));
   return integrations
     .filter((one) => unread.some((object) => isReadBy(one, object)))
     .flatMap(({ isClaim, inCluster }) => {
@@ -195,10 +197,10 @@ function readAlone(
   integrations: readonly Integration[],
   snapshot: Snapshot,
 ): Alone {
-  const [broken] = pools.flatMap((one) =>
+  const [poolProblem] = pools.flatMap((one) =>
     isDefinedBy(one, objectKey(object)) && one.problem ? `${one.name}: ${one.problem.message}` : [],
   );
-  if (broken !== undefined) return { owners: [], why: broken };
+  if (poolProblem !== undefined) return { owners: [], why: poolProblem };
   const source = {
     owned: [placeless(object)],
     others: [],

@@ -171,6 +171,10 @@ describe("an IPAddressClaim", () => {
     sim.create(claim("a", { poolRef: { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "lan" } }) as never);
     await sim.pass(2000);
     expect([ready("a")?.message, sim.lines()]).toEqual([expect.stringContaining("there is no NodeIPPool lan"), []]);
+    await sim.pass(60_000);
+    sim.pool("lan", "10.7.0.0/24", "10.7.0.9");
+    await sim.pass(3000);
+    expect([ready("a")?.status, sim.lines()]).toEqual(["True", ["10.7.0.1 IPAddressClaim/metal3:a/address"]]);
   });
 
   it.each<[string, Bag, RegExp]>([

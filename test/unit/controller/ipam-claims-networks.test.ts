@@ -99,10 +99,27 @@ describe("a network whose pool gives nothing", () => {
     expect(stands("b.green")).toBe("10.0.1.1/24 True SuccessfulAllocation");
   });
 
-  it("to VMs, because it names pools by a wildcard: its new claims say so", async () => {
-    const { object, stands } = await begun("l*");
-    expect(stands("b.green")).toBe(waits);
+  it("to VMs, because it names pools by a wildcard: its new claims say so, and are served at once when it is mended", async () => {
+    const { sim, object, stands, bind } = await begun("l*");
+    sim.create(claim("c.green", {}, "green"));
+    await sim.pass(5000);
+    expect(["b.green", "c.green"].map(stands)).toEqual([waits, waits]);
     expect(messageOf(object("b.green"))).toContain("a VM has addresses of pools that are named in full, not of l*");
+    bind("green", "other");
+    await sim.pass(3000);
+    expect(["b.green", "c.green"].map(stands).sort()).toEqual([
+      "10.0.1.1/24 True SuccessfulAllocation",
+      "10.0.1.2/24 True SuccessfulAllocation",
+    ]);
+  });
+
+  it("because no definition of it is there: its claims are served at once when it comes", async () => {
+    const { sim, stands } = await begin();
+    sim.create(claim("b.green", {}, "green"));
+    await sim.pass(60_000);
+    sim.create(macvlanNetwork("green", "other"));
+    await sim.pass(3000);
+    expect(stands("b.green")).toBe("10.0.1.1/24 True SuccessfulAllocation");
   });
 
   it("now: a claim that was planned keeps its plan", async () => {

@@ -5,11 +5,11 @@ import type { Bag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
 
 /**
- * Objects that an integration cannot read or render beside the others: it throws. Each is rejected, so that all others are served,
- * until it changes or some minutes have passed.
+ * Objects on which an integration throws when it reads or renders them beside others. Each is rejected, so that all others are served,
+ * until it changes, an object that concerns all owners changes (the cause may be that one), or some minutes have passed.
  */
-export class Broken {
-  private readonly found = new WeakMap<Bag, { readonly why: string; readonly until: number }>();
+export class FailingObjects {
+  private found = new WeakMap<Bag, { readonly why: string; readonly until: number }>();
   private readonly ground: Pick<Ground, "clock" | "timing" | "log">;
 
   constructor(ground: Pick<Ground, "clock" | "timing" | "log">) {
@@ -21,6 +21,11 @@ export class Broken {
     const { why, until = 0 } = this.found.get(object) ?? {};
     return until > this.ground.clock.now() ? why : undefined;
   };
+
+  /** Forgets which objects are rejected: the next work tries them again. */
+  forget(): void {
+    this.found = new WeakMap();
+  }
 
   /** Does the work for these objects. Where it throws, rejects those on which it does, and throws `conflict`: without them it is to be done again. */
   guard<T>(objects: readonly SourceObject[], work: (objects: readonly SourceObject[]) => T): T {

@@ -48,8 +48,16 @@ export class Applier {
     const part = this.partOf(key, source);
     if (source === undefined || part === undefined) return;
     if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source, part);
-    else this.rollout(source).set(key, there && faresOf(there, this.world.ofSource(key), part));
+    else this.rollout(source).set(key, there && this.faresOf(there, source, part));
     this.callNext(source, part);
+  }
+
+  /** Returns how an object fares. One that only takes addresses off its owner stops no rollout: others get something else. */
+  private faresOf(object: Seen, source: string, { rollout }: InCluster): Fares {
+    const fares = rollout?.fares(object, this.world.ofSource(objectKey(object))) ?? "available";
+    const isOf = (claim: string) => this.allocator.sourceOf(claim) === source;
+    const isGiven = this.allocator.record.mayHaveLive(this.ownerOf(object) ?? "", isOf);
+    return fares === "failing" && !isGiven ? "available" : fares;
   }
 
   /** Returns in how many milliseconds to look again, if something is to be told then. */
@@ -288,9 +296,4 @@ export class Applier {
     this.rollouts.set(source, known);
     return known;
   }
-}
-
-/** Where nothing says how an object fares, it is as it should be once it is there. */
-function faresOf(object: Seen, about: readonly Seen[], { rollout }: InCluster): Fares {
-  return rollout?.fares(object, about) ?? "available";
 }

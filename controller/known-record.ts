@@ -65,6 +65,11 @@ export class KnownRecord {
     return this.latest !== undefined && isUnreadable(pool, this.latest);
   }
 
+  /** Whether an owner has a live line of one of these claims, as far as the record was read. */
+  mayHaveLive(owner: string, isMeant: (claim: string) => boolean): boolean {
+    return this.latest === undefined || this.lines.of(owner).allocations.some(({ claim }) => isMeant(claim));
+  }
+
   /** It may be another one than we know. */
   forget(): void {
     this.snapshot = undefined;

@@ -136,7 +136,9 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
-  const children = made.filter(({ object: one }) => one.kind === policyKind);
+  const names = new Set<unknown>(selected.map(({ name }) => name));
+  // Where a node is selected no more, its policy only takes addresses off.
+  const children = made.filter(({ object: one }) => one.kind === policyKind && names.has(nodeOf(one)));
   const fares = children.map(({ object: child, about }) => faresBy(child, about[0]));
   const barred = unselectable(facts);
   const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
-import { asBag, type Bag } from "../../../schema/objects.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -124,4 +124,43 @@ it("where nothing can be taken off one node, the clean-up of another one that so
   sim.remove(kind, "a--n2");
   await sim.pass(5000);
   expect(children(sim)).toEqual(["a--n1", "a--n2"]);
+});
+
+describe("a clean-up that fails for good on a node that the policy no longer selects", () => {
+  const degraded = (sim: SimController) =>
+    conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, "Degraded")?.status;
+  const message = (sim: SimController, type: string) =>
+    conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, type)?.message;
+
+  /** Node n1 is selected no more; these have their addresses. */
+  async function deselected(...enacted: readonly string[]): Promise<SimController> {
+    const sim = begin("eth1", "n1", "n2");
+    for (const node of enacted) {
+      await sim.pass(5000);
+      sim.enact(`a--${node}`, node, "Available");
+    }
+    await sim.pass(5000);
+    sim.change("Node", "n1", (one) => ({
+      ...one,
+      metadata: { ...asBag(one.metadata), labels: { "kubernetes.io/hostname": "n1" } },
+    }));
+    await sim.pass(5000);
+    return sim;
+  }
+
+  it("stops no other node of the policy, which says how those fare that it selects", async () => {
+    const sim = await deselected("n1", "n2");
+    fails(sim, "a--n1", "n1", unknown);
+    await sim.pass(5000);
+    expect([degraded(sim), message(sim, "Available")]).toEqual(["False", "1/1 nodes successfully configured"]);
+    sim.node("n3");
+    await sim.pass(5000);
+    expect(children(sim)).toEqual(["a--n1", "a--n2", "a--n3"]);
+  });
+
+  it("does not count where it succeeds: the policy waits for the nodes that it selects", async () => {
+    const sim = await deselected("n1");
+    expect(children(sim)).toEqual(["a--n1", "a--n2"]);
+    expect(message(sim, "Progressing")).toBe("Policy is progressing 0/1 nodes finished");
+  });
 });

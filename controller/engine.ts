@@ -14,7 +14,9 @@ import { awaitsFinalizer } from "./owner-standing.ts";
 import { Quarantine } from "./quarantine.ts";
 import { Reporter } from "./reporter.ts";
 import { Resetter } from "./resetter.ts";
-import { unusableIn, usesIn } from "./scene.ts";
+import { unusableIn } from "./scene.ts";
+import { usesShownBy } from "./shown.ts";
+import { releasingDelay, StillReleasing } from "./still-releasing.ts";
 import type { Timing } from "./timing.ts";
 import { Wanted, wantedObject } from "./wanted.ts";
 import { World } from "./world.ts";
@@ -37,6 +39,7 @@ const batch = 500;
  *  apply KEY  | an object is made what it should be, or deleted           | Applier
  *  report KEY | a pool, or a source object, says how it stands            | Reporter
  *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
+ *  releasing  | Events say what is releasing for long                     | StillReleasing
  */
 export class Engine {
   readonly world: World;
@@ -46,6 +49,7 @@ export class Engine {
   private readonly reporter: Reporter;
   private readonly quarantine: Quarantine;
   private readonly resetter: Resetter;
+  private readonly stillReleasing: StillReleasing;
   private readonly observer: Observer | undefined;
   private readonly timing: Timing;
   private readonly integrations: Ground["integrations"];
@@ -53,7 +57,6 @@ export class Engine {
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
   private isAll = true;
-  /** Owners that are being looked at. */
   private looking: ReadonlySet<string> = new Set();
   /** Objects that say how they stand once it is decided what they have: they may have come back with another wish. */
   private readonly unsaid = new Set<string>();
@@ -72,7 +75,7 @@ export class Engine {
     this.queue = new Queue((key) => this.run(key), {
       parallel,
       // Addresses first: how it all stands is told when there is nothing else to do.
-      isLast: (key) => key.startsWith("report "),
+      isLast: (key) => key.startsWith("report ") || key === "releasing",
       clock,
       random,
       failed: (key, error, pause) =>
@@ -86,6 +89,7 @@ export class Engine {
     this.quarantine = new Quarantine(ground, this.world);
     this.reporter = new Reporter(ground, this.world, this.wanted, this.allocator, this.quarantine);
     this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
+    this.stillReleasing = new StillReleasing(ground, this.world, this.allocator);
   }
 
   /** The world is known: from now on it is acted upon. */
@@ -122,11 +126,7 @@ export class Engine {
 
   /** An owner reports what it has: pools have collisions by that, or room. */
   private heard(key: string): void {
-    const { isReport, isGrant: isGiven = false } = this.world.kind(kindOf(key));
-    const there = this.world.get(key);
-    const report = isReport === "made" && there !== undefined && !isManaged(there) ? undefined : there;
-    const uses = usesIn(report, this.integrations).map((use) => ({ ...use, isGiven }));
-    const isNew = this.allocator.shown.set(key, uses);
+    const isNew = this.allocator.shown.set(key, usesShownBy(key, this.world, this.integrations));
     if (!isNew || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     this.tellPools();
@@ -159,6 +159,7 @@ export class Engine {
     if (verb === "look") return this.look(object);
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
+    if (verb === "releasing") return this.stillReleasing.tell();
     return this.isUndecided(object) ? void this.unsaid.add(object) : this.reporter.report(object);
   }
 
@@ -179,7 +180,6 @@ export class Engine {
     }
   }
 
-  /** Looks at an owner again. */
   private look(owner: string): undefined {
     this.waiting.add(owner);
     this.queue.add("allocate");
@@ -272,6 +272,7 @@ export class Engine {
     await this.seeMisfits(decided.change.released.length > 0);
     this.takeChanged(new Set(decided.claims.map(ownerOfKey)));
     if (this.waiting.size > 0) this.queue.add("allocate");
+    if (this.allocator.record.latest?.releasing.length) this.queue.addAfter("releasing", releasingDelay);
     if (isEnd) for (const object of this.world.resetting()) this.queue.add(`reset ${objectKey(object)}`);
     this.reportSoon(isEnd ? await this.allocator.sources() : wanted.map(({ source }) => source));
   }

@@ -74,7 +74,7 @@ function listed(lines: readonly Allocation[], more: (line: Allocation) => string
  *  IPCollision                                                          | Collision
  *  ExhaustedIPPool, OverlappingIPPool, UnsynchronizedIPPool, Refused,    | the same
  *   Freed, IPConflict, GatewayUnreachable, ChangedBack, RecordLost,       |
- *   Moved, ResetKept, InvalidMetadata                                   |
+ *   Moved, ResetKept, StillReleasing, InvalidMetadata                    |
  *  anything else: it passes (Terminating, ReconcilingPool)              | none
  */
 export function eventOfProblem(about: string, problem: string, message: string): Said[] {
@@ -98,6 +98,7 @@ const reasons: Readonly<Record<string, string>> = {
   Moved: "Moved",
   ChangedBack: "ChangedBack",
   ResetKept: "ResetKept",
+  StillReleasing: "StillReleasing",
 };
 
 /** The Event that was last written for an object and a reason. */

@@ -109,6 +109,7 @@ function named(registry: Registry, name: string, help: string, labelNames: strin
 export function counting(state: StateBackend, committed: (error?: unknown) => void): StateBackend {
   return {
     name: state.name,
+    ...(state.where && { where: state.where }),
     read: () => state.read(),
     commit: async (plan) => {
       try {

@@ -56,6 +56,12 @@ export class ReleaseHold {
     return this.owners.has(owner);
   }
 
+  /** Returns for how many milliseconds a line has been seen releasing, whatever was in a gap. */
+  seenFor(line: Allocation): number {
+    const now = this.clock.now();
+    return now - (this.held.get(keyOfLine(line))?.first ?? now);
+  }
+
   /** Is there a line that is to be seen all the time now? */
   isRunning(): boolean {
     const now = this.clock.now();

@@ -1,6 +1,11 @@
 import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../core/index.ts";
+import { isManaged } from "../integrations/in-cluster.ts";
+import type { Integration } from "../integrations/integration.ts";
+import { kindOf } from "../integrations/object-key.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
+import { usesIn } from "./scene.ts";
+import type { World } from "./world.ts";
 
 /**
  * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
@@ -104,4 +109,12 @@ function textOf({ address, length, owner, interface: nic, pool, isTemporary }: U
 function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
   const isSame = (one: Pool, i: number) => one === now[i] || isSamePool(one, now[i] as Pool);
   return before.length === now.length && before.every(isSame);
+}
+
+/** Returns the addresses that an object shows its owner to have. */
+export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Showing[] {
+  const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
+  const there = world.get(key);
+  const report = isReport === "made" && there !== undefined && !isManaged(there) ? undefined : there;
+  return usesIn(report, integrations).map((use) => ({ ...use, isGiven }));
 }

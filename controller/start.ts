@@ -66,7 +66,9 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
     ...{ ...ground, observer },
-    state: counting(kubernetes(recorded, namespace, { goesOn: true }), (error) => metrics?.committed(error)),
+    state: counting({ ...kubernetes(recorded, namespace, { goesOn: true }), where: { namespace } }, (error) =>
+      metrics?.committed(error),
+    ),
     integrations: integrationsInCluster(options),
   });
   const looking = [engine, ...tendingInCluster(options).map((one) => new Tender({ ...ground, observer }, one))];

@@ -107,6 +107,13 @@ export interface Detected {
   readonly mac: string;
 }
 
+/** Why a releasing address may still be in use. */
+export interface WhyReleasing {
+  readonly why: string;
+  /** The next step, where a reset of the pool does not free the address; absent where only a release by its name does. */
+  readonly next?: string;
+}
+
 /** What the controller asks an integration, besides what every surface asks. Pure. */
 export interface InCluster {
   readonly kinds: readonly WatchedKind[];
@@ -119,6 +126,11 @@ export interface InCluster {
   objectOf?(claim: string): string;
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
+  /**
+   * Returns why a releasing address may still be in use, if nothing is on its way that would free it. `find` finds objects by their keys.
+   * Absent where such an address is free as soon as what has it is gone.
+   */
+  whyReleasing?(line: Allocation, find: (key: string) => Bag | undefined): WhyReleasing | undefined;
   /**
    * Returns why an object is paused, with the next step, if it or what it belongs to is. Then nothing is allocated, written or released
    * for it. `find` finds objects by their keys. Absent where nothing ever is paused.

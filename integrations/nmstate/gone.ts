@@ -1,12 +1,13 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
-import { asBag, asList, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
+import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
+import { isTrying, namesNic } from "./why-releasing.ts";
 
 /**
  * Which releasing addresses are off their nodes, by what the cluster shows.
@@ -93,16 +94,10 @@ function listsIn(policy: Bag | undefined): Lists {
   return listsOf(asBag(policy?.spec)?.desiredState);
 }
 
-/** Does a report name this NIC, as one that is up or not, or by whatever name? */
-function namesNic(state: Bag | undefined, nic: string | undefined): boolean {
-  const interfaces = asList(asBag(asBag(state?.status)?.currentState)?.interfaces);
-  return nic === undefined || JSON.stringify(interfaces).includes(JSON.stringify(nic));
-}
-
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */
 function isOnItsWay(child: Bag | undefined, enactment: Bag | undefined): boolean {
   if (child !== undefined) return faresBy(child, enactment) === "progressing";
-  return conditionOf(asBag(enactment?.status)?.conditions, "Progressing")?.status === "True";
+  return isTrying(enactment);
 }
 
 function isEnactedBefore(enactment: Bag | undefined, state: Bag | undefined): boolean {

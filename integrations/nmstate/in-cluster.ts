@@ -1,4 +1,4 @@
-import { isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type Allocation, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -13,6 +13,7 @@ import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
 import { parkKey, selectedBy } from "./select.ts";
+import { whyReleasing } from "./why-releasing.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
 
@@ -207,15 +208,22 @@ function limit({ spec }: Bag, made: number): number {
   return Math.max(1, count);
 }
 
+/** The keys of a node's report, its policy and the enactment of that. */
+function evidenceOf({ claim }: Allocation): string[] {
+  const node = nodeNameOf(ownerOfKey(claim)) ?? "";
+  const child = childName(policyOfKey(claim), node);
+  return [keyOfReport(node), keyOfPolicy(child), keyOfEnactment(node, child)];
+}
+
 /** kubernetes-nmstate in a cluster: policies that take addresses from pools stay parked, and nodes get policies of their own. */
 export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
-  evidenceOf: ({ claim }) => {
-    const node = nodeNameOf(ownerOfKey(claim)) ?? "";
-    const child = childName(policyOfKey(claim), node);
-    return [keyOfReport(node), keyOfPolicy(child), keyOfEnactment(node, child)];
+  evidenceOf,
+  whyReleasing: (line, find) => {
+    const [report, policy, enactment] = evidenceOf(line).map(find);
+    return whyReleasing(line, { report, policy, enactment });
   },
   barred: unselectable,
   gone: goneFromNodes,

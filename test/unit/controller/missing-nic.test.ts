@@ -126,6 +126,90 @@ it("where nothing can be taken off one node, the clean-up of another one that so
   expect(children(sim)).toEqual(["a--n1", "a--n2"]);
 });
 
+describe("an address that is releasing for more than a minute", () => {
+  const told = (sim: SimController) => [...new Set(sim.said.filter((one) => one.includes(" StillReleasing: ")))].sort();
+
+  /** The NIC that a policy gave its address is missing, and the policy is deleted; the clean-up failed. */
+  async function kept(): Promise<SimController> {
+    const sim = begin("eth9", "n1");
+    await sim.pass(5000);
+    fails(sim, "a--n1", "n1", unknown);
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(5000);
+    fails(sim, "a--n1", "n1", unknown);
+    return sim;
+  }
+
+  const missing =
+    "Still releasing after a minute: 10.0.0.1 of n1, NIC eth9: the report of node n1 (kubectl get nns n1) has no NIC eth9, which may come back with the address.";
+  const byName = `${missing} If you know that it is off: nodeippool release 10.0.0.1 --confirm --backend kubernetes`;
+
+  it("because its NIC is missing: the pool and the clean-up policy say so, and how to reset the pool", async () => {
+    const sim = await kept();
+    await sim.pass(50_000);
+    expect(told(sim)).toEqual([]);
+    await sim.pass(20_000);
+    const next = "If you know that it is off, reset the pool: kubectl annotate nodeippool p nmstate.io/reset-ippool=";
+    expect(told(sim)).toEqual([
+      `NodeIPPool.nmstate.io/p StillReleasing: ${missing} ${next}`,
+      `NodeNetworkConfigurationPolicy.nmstate.io/a--n1 StillReleasing: ${missing} ${next}`,
+    ]);
+    reset(sim);
+    await sim.pass(60_000);
+    sim.said.length = 0;
+    await sim.pass(120_000);
+    expect([sim.lines(), told(sim)]).toEqual([[], []]);
+  });
+
+  it("of a pool that is being deleted: they say how to release it by its name", async () => {
+    const sim = await kept();
+    sim.remove("NodeIPPool", "p");
+    await sim.pass(120_000);
+    expect(told(sim)).toEqual([
+      `NodeIPPool.nmstate.io/p StillReleasing: ${byName}`,
+      `NodeNetworkConfigurationPolicy.nmstate.io/a--n1 StillReleasing: ${byName}`,
+    ]);
+  });
+
+  it("of a pool that is gone: the clean-up policy says so", async () => {
+    const sim = await kept();
+    sim.remove("NodeIPPool", "p");
+    await sim.pass(1000);
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
+    sim.server.collect();
+    await sim.pass(120_000);
+    expect([sim.object("NodeIPPool", "p"), told(sim)]).toEqual([
+      undefined,
+      [`NodeNetworkConfigurationPolicy.nmstate.io/a--n1 StillReleasing: ${byName}`],
+    ]);
+  });
+
+  it("on a NIC that is there, beside one that is missing: they say that the policy failed, and why", async () => {
+    const sim = begin("eth1", "n1");
+    sim.shows("n2", "10.0.0.2");
+    sim.node("n2");
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(5000);
+    fails(sim, "a--n2", "n2", unknown);
+    await sim.pass(90_000);
+    expect(told(sim).at(-1)).toBe(
+      "NodeNetworkConfigurationPolicy.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: policy a--n2, which takes it off, failed (InvalidArgument: Failed to find unknown type interface eth9 in current state). Correct what its enactment says (kubectl get nnce n2.a--n2 -o yaml), and delete policy a--n2: the controller makes it again",
+    );
+  });
+
+  it("while the clean-up is on its way: nothing is said", async () => {
+    const sim = begin("eth1", "n1");
+    sim.shows("n2", "10.0.0.2");
+    sim.node("n2");
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(180_000);
+    expect([children(sim).includes("a--n2"), told(sim)]).toEqual([true, []]);
+  });
+});
+
 describe("a clean-up that fails for good on a node that the policy no longer selects", () => {
   const degraded = (sim: SimController) =>
     conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, "Degraded")?.status;

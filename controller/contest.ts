@@ -1,10 +1,10 @@
 import type { WatchedKind } from "../integrations/in-cluster.ts";
 import { objectKey } from "../integrations/object-key.ts";
-import { asBag } from "../schema/objects.ts";
+import { asBag, asList } from "../schema/objects.ts";
 import type { Observer } from "./ground.ts";
 import { changedFields, fieldPath, isOnlyDropped } from "./superset.ts";
 import type { World } from "./world.ts";
-import type { Contested, Write } from "./write-limit.ts";
+import type { Contested, Refused, Write } from "./write-limit.ts";
 
 /** So many fields are named. */
 const most = 5;
@@ -70,12 +70,48 @@ function leavesOf(written: unknown, path = ""): string[] {
 /** Tells, on the object that users look at, of writes that another program undoes. */
 export function tellContest(worlds: () => readonly World[], observer: Pick<Observer, "wrong">): Contested {
   return (write, answer) => {
-    const { apiVersion, plural } = write.resource;
-    const kindIn = (world: World) =>
-      world.allKinds().find((one) => one.plural === plural && one.apiVersion === apiVersion);
-    const world = worlds().find((one) => kindIn(one) !== undefined);
-    const kind = world && kindIn(world);
-    const about = world && kind ? aboutWrite(write, kind, world) : write.name;
+    const { about, kind } = objectOf(write, worlds());
     observer.wrong(about, "ChangedBack", contestMessage(write, answer, kind?.fixed !== undefined));
   };
+}
+
+/** Tells of writes that the API server refuses, also on the owner of an object that cannot be created. */
+export function tellRefused(worlds: () => readonly World[], observer: Pick<Observer, "wrong">): Refused {
+  return (write, why) => observer.wrong(objectOf(write, worlds()).about, "Refused", refusedMessage(write, why));
+}
+
+/** Returns the message of the Event about a write that the API server refuses, with the next step. */
+export function refusedMessage({ verb, resource, name, subresource }: Write, why: string): string {
+  const part = subresource === undefined ? "" : ` (${subresource})`;
+  const [, next] = refusals.find(([pattern]) => pattern.test(why)) ?? [];
+  return `the API server refuses to ${verb} ${resource.plural} ${name}${part}: ${why.slice(0, 500)}. Next: ${next ?? "change what refuses it, as the message says"}. The controller tries again.`;
+}
+
+/** What an API server says, and the next step. */
+const refusals: readonly (readonly [RegExp, string])[] = [
+  [/\bcannot \w+ resource\b/, "apply the roles of this release: the controller lacks this right"],
+  [/exceeded quota/, "raise the quota of the namespace, or delete what uses it up"],
+  [/admission webhook|ValidatingAdmissionPolicy/, "let that admission webhook or policy admit the controller's write"],
+];
+
+/** Returns the key of the object that users look at for a write, and its kind, as far as it is watched. */
+function objectOf(write: Write, worlds: readonly World[]) {
+  const { apiVersion, plural } = write.resource;
+  const kindIn = (one: World) =>
+    one.allKinds().find((kind) => kind.plural === plural && kind.apiVersion === apiVersion);
+  const world = worlds.find((one) => kindIn(one) !== undefined);
+  const kind = world && kindIn(world);
+  const about = world && kind ? aboutWrite(write, kind, world) : write.name;
+  const keys = [about, ...ownersIn(write)];
+  return { about: keys.find((key) => worlds.some((one) => one.get(key) !== undefined)) ?? about, kind };
+}
+
+/** The keys of the objects that a written one is to belong to. */
+function ownersIn({ namespace, written }: Write): string[] {
+  return asList(asBag(written.metadata)?.ownerReferences).flatMap((one) => {
+    const { apiVersion, kind, name } = asBag(one) ?? {};
+    const id = { apiVersion: `${apiVersion}`, kind: `${kind}` };
+    const metadata = { name: `${name}` };
+    return [objectKey({ ...id, metadata: { ...metadata, namespace } }), objectKey({ ...id, metadata })];
+  });
 }

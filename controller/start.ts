@@ -6,7 +6,7 @@ import { type Access, fullList, objectsOf, realClock, type Sent, transport } fro
 import { integrationsInCluster, tendingInCluster } from "../pipeline/integrations.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
-import { tellContest } from "./contest.ts";
+import { tellContest, tellRefused } from "./contest.ts";
 import { Engine } from "./engine.ts";
 import { EventWriter } from "./event-writer.ts";
 import type { Ground, LogEvent, Observer } from "./ground.ts";
@@ -62,7 +62,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const source = transport(access, 30_000, told);
   const observer = observerOf(log, metrics, () => events);
   const worlds = () => looking.map(({ world }) => world);
-  const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer));
+  const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));
   const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
     ...{ ...ground, observer },

@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { type Clock, type KubeObject, Later, type Objects, type Resource } from "../kube/index.ts";
+import { IpamError } from "../core/index.ts";
+import { type Clock, type KubeObject, Later, type Objects, type Resource, refusalOf } from "../kube/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
 import { changedFields } from "./superset.ts";
 
@@ -17,6 +18,9 @@ export interface Write {
 
 /** What is told of a write that another program undoes, at once or again and again; `answer` is the object as the API server took it. */
 export type Contested = (write: Write, answer: unknown) => void;
+
+/** What is told of a write that the API server has refused for long; `why` is its message. */
+export type Refused = (write: Write, why: string) => void;
 
 /**
  * How many milliseconds after the last write of a decision it may be written once more, given how often it was: at most
@@ -41,6 +45,16 @@ const statusContestedAfter = 9;
 /** A decision that was not written for so many milliseconds is forgotten: nobody undoes it. */
 const remembered = 3 * 60_000;
 
+/** A write that is refused for so many milliseconds has an Event: kubernetes-nmstate refuses changes while a policy progresses. */
+const refusedAfter = 30_000;
+
+interface FirstRefusal {
+  readonly decision: string;
+  readonly since: number;
+  /** When it was refused last. */
+  readonly at: number;
+}
+
 interface Last {
   readonly decision: string;
   readonly count: number;
@@ -50,10 +64,15 @@ interface Last {
 /**
  * The same objects, but one decision about an object is written with growing pauses: an admission webhook, or another
  * controller, may undo it each time. A decision is the values of the fields that are written; another value is written at once.
- * In a pause the write throws Later.
+ * In a pause the write throws Later. One that the API server refuses for half a minute is told, too.
  */
-export function limitWrites(objects: Objects, clock: Clock, contested: Contested): Objects {
-  const limit = new WriteLimit(clock, contested);
+export function limitWrites(
+  objects: Objects,
+  clock: Clock,
+  contested: Contested,
+  refused: Refused = () => {},
+): Objects {
+  const limit = new WriteLimit(clock, contested, refused);
   return {
     ...objects,
     create: (resource, object) =>
@@ -91,10 +110,14 @@ class WriteLimit {
   private readonly contested: Contested;
   /** The last write of these fields of an object, the oldest first. */
   private readonly last = new Map<string, Last>();
+  private readonly refused: Refused;
+  /** Writes that were refused, the one that was refused last at the end. */
+  private readonly refusals = new Map<string, FirstRefusal>();
 
-  constructor(clock: Clock, contested: Contested) {
+  constructor(clock: Clock, contested: Contested, refused: Refused) {
     this.clock = clock;
     this.contested = contested;
+    this.refused = refused;
   }
 
   async run<T>(write: Write, send: () => Promise<T>): Promise<T> {
@@ -107,9 +130,10 @@ class WriteLimit {
     const count = last?.decision === decision && now - last.at < remembered ? last.count : 0;
     const left = (last?.at ?? now) + pauseAfterWrites(count) - now;
     if (left > 0) throw new Later(left);
-    const answer = await send();
+    const answer = await send().catch((error) => this.fail(slot, decision, write, error));
+    this.refusals.delete(slot);
     // There was nothing to delete.
-    if (answer !== false) this.note(slot, { decision, count: count + 1, at: this.clock.now() });
+    if (answer !== false) remember(this.last, slot, { decision, count: count + 1, at: this.clock.now() });
     // What an admission webhook changes may never be written again, so an Event says so at once.
     const isChanged = count === 0 && verb !== "delete" && changedFields(written, answer).length > 0;
     const first = subresource === "status" ? statusContestedAfter : contestedAfter;
@@ -117,13 +141,25 @@ class WriteLimit {
     return answer;
   }
 
-  private note(slot: string, one: Last): void {
-    this.last.delete(slot);
-    this.last.set(slot, one);
-    for (const [old, { at }] of this.last) {
-      if (one.at - at < remembered) break;
-      this.last.delete(old);
-    }
+  private fail(slot: string, decision: string, write: Write, error: unknown): never {
+    const why = error instanceof IpamError && error.code === "invalid" ? refusalOf(error)?.message : undefined;
+    if (why === undefined) throw error;
+    const at = this.clock.now();
+    const before = this.refusals.get(slot);
+    const since = before?.decision === decision ? before.since : at;
+    remember(this.refusals, slot, { decision, since, at });
+    if (at - since >= refusedAfter) this.refused(write, why);
+    throw error;
+  }
+}
+
+/** Puts one at the end, and forgets the old ones. */
+function remember<One extends { readonly at: number }>(all: Map<string, One>, slot: string, one: One): void {
+  all.delete(slot);
+  all.set(slot, one);
+  for (const [old, { at }] of all) {
+    if (one.at - at < remembered) break;
+    all.delete(old);
   }
 }
 

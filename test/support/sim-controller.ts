@@ -1,4 +1,4 @@
-import { tellContest } from "../../controller/contest.ts";
+import { tellContest, tellRefused } from "../../controller/contest.ts";
 import { Engine } from "../../controller/engine.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { kindsOf } from "../../controller/kinds.ts";
@@ -64,6 +64,7 @@ export class SimController {
         client,
         this.clock,
         tellContest(() => [this.engine.world], { wrong }),
+        tellRefused(() => [this.engine.world], { wrong }),
       ),
       state: around(state),
       integrations,

@@ -1,4 +1,5 @@
-import type { LogEvent } from "../../controller/ground.ts";
+import { tellRefused } from "../../controller/contest.ts";
+import type { LogEvent, Observer } from "../../controller/ground.ts";
 import { Tender } from "../../controller/tender.ts";
 import { timing } from "../../controller/timing.ts";
 import { limitWrites } from "../../controller/write-limit.ts";
@@ -28,12 +29,15 @@ export class SimTender {
 
   constructor(tending: Tending, server = new SimServer()) {
     this.server = server;
+    const wrong: Observer["wrong"] = (about, problem, message) =>
+      void this.said.push(`${about} ${problem}: ${message}`);
     this.tender = new Tender(
       {
         objects: limitWrites(
           this.server.client((verb, run) => this.request(verb, run)),
           this.clock,
           () => {},
+          tellRefused(() => [this.tender.world], { wrong }),
         ),
         clock: this.clock,
         timing,
@@ -42,7 +46,7 @@ export class SimTender {
         observer: {
           ran: () => {},
           recorded: () => {},
-          wrong: (about, problem, message) => void this.said.push(`${about} ${problem}: ${message}`),
+          wrong,
         },
       },
       tending,

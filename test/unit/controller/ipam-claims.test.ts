@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
 import { begin, claim, planned, pool, showing, stake } from "../../support/ipam-claims.ts";
+import { refused } from "../../support/sim-server.ts";
 import { macvlanNetwork, ovnNetwork } from "../../support/vm-objects.ts";
 
 describe("an IPAMClaim on a network of NodeIPPools", () => {
@@ -150,4 +151,20 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     await sim.pass(3000);
     expect(sim.lines()[0]).toBe("10.0.0.1 IPAMClaim/default:a.red/lan");
   });
+});
+
+it("a claim whose addresses the API server refuses to take says so after a while, and what to do", async () => {
+  const { sim } = begin();
+  sim.server.webhook = (object) => {
+    const why = 'admission webhook "claims.example" denied the request';
+    if (object.kind === "IPAMClaim" && object.status !== undefined) throw refused(403, "Forbidden", why, "invalid");
+    return object;
+  };
+  sim.create(claim("a.red"));
+  await sim.pass(20_000);
+  expect(sim.said).toEqual([]);
+  await sim.pass(100_000);
+  expect([...new Set(sim.said)]).toEqual([
+    'IPAMClaim.k8s.cni.cncf.io/default:a.red Refused: the API server refuses to change ipamclaims a.red (status): Forbidden: admission webhook "claims.example" denied the request. Next: let that admission webhook or policy admit the controller\'s write. The controller tries again.',
+  ]);
 });

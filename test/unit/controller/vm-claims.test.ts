@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { keep } from "../../../controller/seen.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { refused } from "../../support/sim-server.ts";
 import { SimTender } from "../../support/sim-tender.ts";
 import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
@@ -292,4 +293,20 @@ describe("the claims of a VM", () => {
     expect(sim.requests.filter((one) => one.startsWith("delete"))).toEqual([]);
     expect(sim.claims()).toEqual(["vm-a.blue", "vm-a.red"]);
   });
+});
+
+it("a claim that the API server refuses to create: the VM says so, and what to do, until it is created", async () => {
+  const sim = new Vms();
+  sim.server.webhook = (object) => {
+    if (object.kind === "IPAMClaim") throw refused(403, "Forbidden", "exceeded quota: claims", "invalid");
+    return object;
+  };
+  sim.vm("vm-a", { red: "red" });
+  await sim.pass(120_000);
+  expect([...new Set(sim.said)]).toEqual([
+    "VirtualMachine.kubevirt.io/default:vm-a Refused: the API server refuses to create ipamclaims vm-a.red: Forbidden: exceeded quota: claims. Next: raise the quota of the namespace, or delete what uses it up. The controller tries again.",
+  ]);
+  sim.server.webhook = (object) => object;
+  await sim.pass(70_000);
+  expect(sim.claims()).toEqual(["vm-a.red"]);
 });

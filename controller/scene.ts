@@ -84,14 +84,12 @@ export function readScene(
       return why === undefined ? [] : [[object, why] as const];
     }),
   );
-  const unservedObjects = [...unserved.keys()];
+  const wrong = [...unserved.keys()];
   const asking = forAll.filter((object) => asks(object, integrations) && !unserved.has(object)).sort(byAge);
   const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
   const asked = new Set(sourcesOf(asking));
-  const unread = unreadSources(unservedObjects, sourcesOf, integrations, snapshot, world).filter(
-    (source) => !asked.has(source),
-  );
-  const rejected = new Set([...unservedObjects.map(objectKey), ...sourcesOf(unservedObjects), ...unread]);
+  const unread = unreadSources(wrong, sourcesOf, integrations, snapshot, world).filter((source) => !asked.has(source));
+  const rejected = new Set([...wrong.map(objectKey), ...sourcesOf(wrong), ...unread]);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
   const shared = asking.map(placeless);

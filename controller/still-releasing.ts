@@ -1,4 +1,4 @@
-import { type Allocation, clusterSet, formatBlock, ownerName, ownerOfKey, shellWord } from "../core/index.ts";
+import { type Allocation, clusterSet, formatBlock, ownerName, ownerOfKey, releaseCommand } from "../core/index.ts";
 import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
 import type { Allocator } from "./allocator.ts";
@@ -96,10 +96,8 @@ export class StillReleasing {
   }
 
   private releaseByName(stuck: readonly Stuck[]): string {
-    const { namespace } = this.ground.state.where ?? {};
-    const where = namespace === undefined ? "" : ` --namespace ${shellWord(namespace)}`;
     const names = stuck.slice(0, few).map(({ line }) => formatBlock(line));
-    return `If you know that it is off: nodeippool release ${names.join(" ")} --confirm --backend kubernetes${where}`;
+    return `If you know that it is off: ${releaseCommand(names, this.ground.state.where?.namespace)}`;
   }
 }
 

@@ -1,4 +1,5 @@
 import { formatIssue, type IpamError, type Issue, type Remedy } from "./errors.ts";
+import { shellWord } from "./shell-word.ts";
 
 interface Words {
   /** What follows `nodeippool allocate`, around which the surface is planned. */
@@ -73,6 +74,12 @@ export function remedyText(remedy: Remedy, surface: Surface): string {
     case "moved":
       return words[`moved ${remedy[1]}`];
   }
+}
+
+/** Returns the command that releases addresses of a record in a cluster by their names. */
+export function releaseCommand(addresses: readonly string[], namespace: string | undefined): string {
+  const where = namespace === undefined ? "" : ` --namespace ${shellWord(namespace)}`;
+  return `nodeippool release ${addresses.join(" ")} --confirm --backend kubernetes${where}`;
 }
 
 const recordFlags = { landed: " --landed REV", init: " --init" };

@@ -5,6 +5,7 @@ import { childPolicy } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { copiedMetadata } from "./copied-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
+import { type Replaced, withoutOldRoutes } from "./routes.ts";
 import { parkKey } from "./select.ts";
 
 /** What a policy says to one node: a policy of its own with literal addresses. */
@@ -15,17 +16,19 @@ export interface ChildInput {
   readonly addresses: ReadonlyMap<string, { readonly address: Address; readonly pool: Pool }>;
   /** Addresses of this policy that the node is to give up. */
   readonly releasing: readonly Allocation[];
+  /** Releasing addresses, of whatever policy, that addresses of this one replace. */
+  readonly replaced?: readonly Replaced[];
 }
 
 /**
  * One node's policy. Everything the user wrote stays, but references become values of their own type, captures of
  * pools are gone, and the selector is the node's own hostname label.
  */
-export function expandPolicy({ policy, node, addresses, releasing }: ChildInput): PolicyObject {
+export function expandPolicy({ policy, node, addresses, releasing, replaced = [] }: ChildInput): PolicyObject {
   const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
   return childPolicy(policy, node, {
     capture: policy.otherCaptures,
-    desiredState: removals(desiredState, releasing, policy),
+    desiredState: withoutOldRoutes(removals(desiredState, releasing, policy), replaced),
   });
 }
 

@@ -25,4 +25,5 @@ export { childName } from "./child.ts";
 export { type ChildInput, expandPolicy } from "./expand.ts";
 export { parsePolicy } from "./parse-policy.ts";
 export type { Capture, Policy, PolicyObject } from "./policy.ts";
+export type { Replaced } from "./routes.ts";
 export { claimsOf, selectNodes } from "./select.ts";

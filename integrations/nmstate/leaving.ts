@@ -30,7 +30,8 @@ import type { ScopedPolicy } from "./scoped-policy.ts";
 export class Leaving {
   private readonly byPolicy: ReadonlyMap<string, readonly Allocation[]>;
   /** On NICs that have live addresses of the family, with those. */
-  private readonly beside: readonly { readonly line: Allocation; readonly live: readonly Allocation[] }[];
+  private readonly beside: readonly Beside[];
+  private readonly besideOn: ReadonlyMap<string, readonly Beside[]>;
   private readonly spared: readonly Left[];
 
   constructor({ snapshot, set }: Holdings, policies: readonly ScopedPolicy[]) {
@@ -50,6 +51,7 @@ export class Leaving {
       const live = byList.get(listNameOf(line));
       return live === undefined ? [] : { line, live };
     });
+    this.besideOn = Map.groupBy(this.beside, ({ line }) => ownerOfKey(line.claim));
     this.byPolicy = Map.groupBy(
       alone.filter((line) => !spared.has(line)),
       (line) => `${policyOfKey(line.claim)} ${ownerOfKey(line.claim)}`,
@@ -59,6 +61,13 @@ export class Leaving {
   /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
   of(policy: string, node: ClusterNode): readonly Allocation[] {
     return this.byPolicy.get(`${policy} ${nodeOwner(node.name)}`) ?? [];
+  }
+
+  /** What the node is to give up, of whatever policy, where a live address of this policy replaces it on its NIC. */
+  replacedBy(policy: string, node: ClusterNode): readonly Allocation[] {
+    const isOf = ({ claim, set }: Allocation) => set !== importedSet && policyOfKey(claim) === policy;
+    const beside = this.besideOn.get(nodeOwner(node.name)) ?? [];
+    return beside.filter(({ live }) => live.some(isOf)).map(({ line }) => line);
   }
 
   /** The policies that gave nodes what they are to give up. */
@@ -92,6 +101,12 @@ export class Leaving {
       .filter(({ line }) => there.has(ownerOfKey(line.claim)))
       .sort((a, b) => byAddress(a.line, b.line));
   }
+}
+
+/** A releasing address, and the live ones on its address list. */
+interface Beside {
+  readonly line: Allocation;
+  readonly live: readonly Allocation[];
 }
 
 /** An import from what knows no NICs: the address may be on any. */

@@ -1,4 +1,4 @@
-import { type Allocation, IpamError, identityOf, nodeOwner, type Pool } from "../../core/index.ts";
+import { type Allocation, IpamError, identityOf, nodeOwner, type Pool, policyOfKey } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import type { Holdings } from "../integration.ts";
 import type { Origin } from "./child.ts";
@@ -27,14 +27,19 @@ export class LiveLines {
   }
 }
 
+/** Finds a policy by its name, if it does not select a node, or no longer. */
+export type LeftPolicies = (name: string, node: ClusterNode) => Policy | undefined;
+
 /** The record, looked up the way a renderer asks. */
 export class PolicyLines {
   private readonly live: LiveLines;
   private readonly leaving: Leaving;
+  private readonly left: LeftPolicies;
 
-  constructor(live: LiveLines, leaving: Leaving) {
+  constructor(live: LiveLines, leaving: Leaving, left: LeftPolicies) {
     this.live = live;
     this.leaving = leaving;
+    this.left = left;
   }
 
   private addresses(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>) {
@@ -52,7 +57,12 @@ export class PolicyLines {
   /** The policy of a node that a policy is for. Throws `stale` if the record does not cover it. */
   child(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): PolicyObject {
     const addresses = this.addresses(policy, node, pools);
-    const child = expandPolicy({ policy, node, addresses, releasing: this.leaving.of(policy.name, node) });
+    const releasing = this.leaving.of(policy.name, node);
+    const replaced = this.leaving.replacedBy(policy.name, node).map((line) => {
+      const left = this.left(policyOfKey(line.claim), node);
+      return { line, pool: pools.get(line.pool), desiredState: left?.desiredState };
+    });
+    const child = expandPolicy({ policy, node, addresses, releasing, replaced });
     return inItsWave(child, policy, addresses);
   }
 

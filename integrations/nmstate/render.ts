@@ -28,11 +28,17 @@ export function renderPolicies(given: NmstateModel, facts: Facts, holdings: Hold
   const live = new LiveLines(holdings);
   const waits: Waits = (policy, node) => facts.authority === "Cluster" && !live.cover(policy, node);
   const leaving = new Leaving(holdings, isAnyLeaving ? scopedPolicies(model, facts, waits) : []);
-  const lines = new PolicyLines(live, leaving);
+  const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
+  const byName = new Map(
+    [...selected].map(([policy, its]) => [policy.name, { policy, names: new Set(its.map(({ name }) => name)) }]),
+  );
+  const lines = new PolicyLines(live, leaving, (name, node) => {
+    const known = byName.get(name);
+    return known?.names.has(node.name) ? undefined : known?.policy;
+  });
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines, waits)]),
   );
-  const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
   return { instead, added: lines.orphans([...selected.keys()], nodes), left: leaving.left(selected, nodes) };
 }
 

@@ -11,7 +11,7 @@ export interface Nncp {
     readonly capture?: Record<string, string>;
     readonly desiredState: {
       readonly interfaces: readonly { readonly name: string }[];
-      readonly routes?: { readonly config: readonly { readonly destination: string }[] };
+      readonly routes?: { readonly config: readonly { readonly destination: string; readonly state?: string }[] };
     };
   };
 }

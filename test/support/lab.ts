@@ -1,6 +1,7 @@
 import { execFile } from "node:child_process";
 import { promisify } from "node:util";
 import { parse } from "yaml";
+import { partition } from "../../core/partition.ts";
 import { type Held, hold } from "./hold.ts";
 import { linkLocal } from "./link-local.ts";
 import { command, MissingPart, tool } from "./tools.ts";
@@ -100,14 +101,19 @@ async function plugIn(node: LabNode, nics: readonly string[], bridges: number): 
 
 /**
  * `nmstatectl apply -k` in the node; throws what nmstatectl reports. The lab plays NetworkManager's part: link-local
- * addresses, and the MTU, which nmstatectl -k looks at but never sets.
+ * addresses, the MTU, which nmstatectl -k looks at but never sets, and routes that a state both removes and wants, which -k removes.
  */
 export async function applyState(node: LabNode, yaml: string): Promise<void> {
-  for (const { name, ipv6, mtu } of parse(yaml).interfaces ?? []) {
+  const { interfaces = [], routes, ...rest } = parse(yaml);
+  for (const { name, ipv6, mtu } of interfaces) {
     if (typeof ipv6?.enabled === "boolean") await setLinkLocal(node, name, ipv6.enabled);
     if (typeof mtu === "number") await ip(node.pid, [`link set ${name} mtu ${mtu}`]);
   }
-  await runIn(node, await tool("nmstatectl"), ["apply", "-q", "-k"], yaml);
+  const apply = async (state: object) =>
+    runIn(node, await tool("nmstatectl"), ["apply", "-q", "-k"], JSON.stringify(state));
+  const [removed, wanted] = partition(routes?.config ?? [], ({ state }: { state?: string }) => state === "absent");
+  if (removed.length > 0) await apply({ routes: { config: removed } });
+  await apply({ ...rest, interfaces, routes: { config: wanted } });
 }
 
 /** `nmstatectl show -k` in the node. */

@@ -6,6 +6,7 @@ const slowest = [
   "pulumi/inputs",
   "pulumi/life",
   "e2e/nmstate-handlers",
+  "e2e/nmstate-states",
   "e2e/handler-stand-in",
   "e2e/pages",
   "cluster/controller-proxy",

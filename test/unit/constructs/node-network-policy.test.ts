@@ -89,14 +89,28 @@ describe("NodeNetworkPolicy", () => {
                 "config": [
                   {
                     "destination": "0.0.0.0/0",
+                    "next-hop-interface": "eth1",
+                    "state": "absent",
+                    "table-id": 254,
+                  },
+                  {
+                    "destination": "::/0",
+                    "next-hop-interface": "eth1",
+                    "state": "absent",
+                    "table-id": 254,
+                  },
+                  {
+                    "destination": "0.0.0.0/0",
                     "next-hop-address": "10.0.0.1",
                     "next-hop-interface": "eth1",
+                    "table-id": 254,
                   },
                   {
                     "destination": "::/0",
                     "next-hop-address": "fd00::1",
                     "next-hop-interface": "eth1",
                     "source": "fd00::2",
+                    "table-id": 254,
                   },
                 ],
               },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { childLabels, ownPrefix } from "../../../schema/node.ts";
 import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
+import { policy, pool } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
@@ -190,4 +190,40 @@ describe("a typo that is mended within seconds", () => {
     expect(sim.lines()).toContain("10.0.0.1 Node/n1/a/address releasing");
     expect(sim.object(kind, "a--n2")).toBeDefined();
   });
+});
+
+it("a node that moves to another rack loses the routes of the old rack with its address", async () => {
+  const sim = new SimController();
+  for (const [rack, net] of [
+    ["a", 1],
+    ["b", 2],
+  ] as const) {
+    const gateway = `10.0.${net}.254`;
+    const one = pool(rack, net, 9);
+    sim.create({ ...one, spec: { ...asBag(one.spec), gateway } } as never);
+    const own = policy(rack, rack);
+    const spec = asBag(own.spec);
+    const route = {
+      destination: "0.0.0.0/0",
+      "next-hop-interface": "eth1",
+      "next-hop-address": "{{ capture.address.gateway }}",
+    };
+    const desiredState = { ...asBag(spec?.desiredState), routes: { config: [route] } };
+    sim.create({ ...own, spec: { ...spec, nodeSelector: { rack }, desiredState } } as never);
+  }
+  sim.node("n1", { rack: "a" });
+  await sim.pass(2000);
+  sim.change("Node", "n1", (one) => {
+    const { labels, ...rest } = asBag(one.metadata) ?? {};
+    return { ...one, metadata: { ...rest, labels: { ...asBag(labels), rack: "b" } } };
+  });
+  const routes = () => asList(asBag(asBag(asBag(sim.object(kind, "b--n1")?.spec)?.desiredState)?.routes)?.config);
+  await sim.pass(500);
+  expect(sim.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
+  const over = { "next-hop-interface": "eth1" };
+  expect(routes()).toEqual([
+    { destination: "0.0.0.0/0", ...over, "table-id": 254, state: "absent" },
+    { ...over, "next-hop-address": "10.0.1.254", state: "absent" },
+    { destination: "0.0.0.0/0", ...over, "next-hop-address": "10.0.2.254", "table-id": 254 },
+  ]);
 });

@@ -9,7 +9,8 @@ const [node] = nodesOf("n1");
 const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(/(?= |$)/, " Node/n1/a/x")));
 const none4 = { enabled: false };
 const loopback4 = { enabled: true, address: [{ ip: "127.0.0.1", "prefix-length": 8 }] };
-const none6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
+const none6 = { enabled: false };
+const loopback6 = { enabled: true, dhcp: false, autoconf: false, address: [] };
 const some = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.9", "prefix-length": 24 }] };
 
 describe("removals", () => {
@@ -21,7 +22,7 @@ describe("removals", () => {
       "of the loopback: nmstate refuses to turn that off",
       ["10.0.0.1 if=lo", "2001:db8::1 if=lo"],
       {},
-      { interfaces: [{ name: "lo", type: "loopback", ipv4: loopback4, ipv6: none6 }] },
+      { interfaces: [{ name: "lo", type: "loopback", ipv4: loopback4, ipv6: loopback6 }] },
     ],
     [
       "of a loopback that the state has",

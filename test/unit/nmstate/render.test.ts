@@ -157,6 +157,27 @@ describe("render removes releasing addresses", () => {
     expect(left.map(({ metadata }) => metadata.name)).toEqual(["z--n1", "z--n2"]);
   });
 
+  it("with the routes of the rack that a node has left, in its policy of the new rack", async () => {
+    const rack = (name: string, subnet: number, hop: string) =>
+      documentsOf(
+        poolText(`  range: {cidr: 10.${subnet}.0.0/24}\n  gateway: 10.${subnet}.0.254`, name),
+        `${nicPolicyText(name, [name], "eth1", `  nodeSelector: {rack: ${name}}\n`)}    routes: {config: [{destination: 0.0.0.0/0, next-hop-address: ${hop}, next-hop-interface: eth1}]}\n`,
+      );
+    const made = await policiesOf({
+      manifests: documentsOf(rack("a", 1, "10.1.0.1"), rack("b", 2, "10.2.0.1")),
+      nodes: "n1 kubernetes.io/hostname=n1,rack=b",
+      record: ["10.1.0.7 Node/n1/a/a if=eth1 pool=a releasing"],
+    });
+    expect([...made.keys()]).toEqual(["b--n1"]);
+    const over = { "next-hop-interface": "eth1" };
+    expect(made.get("b--n1").spec.desiredState.routes.config).toEqual([
+      { destination: "0.0.0.0/0", ...over, "table-id": 254, state: "absent" },
+      { ...over, "next-hop-address": "10.1.0.254", state: "absent" },
+      { ...over, "next-hop-address": "10.1.0.1", state: "absent" },
+      { destination: "0.0.0.0/0", ...over, "next-hop-address": "10.2.0.1", "table-id": 254 },
+    ]);
+  });
+
   it("never of a node that is not there, nor of another set", async () => {
     const record = ["10.0.0.7 Node/gone/z/p if=eth1 releasing", "10.0.0.8 Node/n1/z/p if=eth2 set=other releasing"];
     const made = await rendered({ manifests: documentsOf(pool, a), nodes: "n1", record });

@@ -25,7 +25,7 @@ export * from "./plan/release.ts";
 export * from "./plan/rename.ts";
 export { checkSet, unrecordable, wantedBy } from "./plan/request.ts";
 export { shownFor } from "./plan/shown.ts";
-export { isOfAddresses, isPlanned, isSamePool, joinedPool, neverAutomatic, type Pool } from "./pool.ts";
+export { isOfAddresses, isPlanned, isSamePool, joinedPool, neverAutomatic, type Pool, whyNoHost } from "./pool.ts";
 export * from "./pool-spec.ts";
 export { howToKeep, type PoolWords } from "./pool-words.ts";
 export { checkPools } from "./pools.ts";

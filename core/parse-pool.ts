@@ -11,7 +11,7 @@ import {
 import { type Block, blockAt, formatBlock, holds, intervalOf } from "./block.ts";
 import { nameOfKey, parseClaimKey } from "./claim.ts";
 import type { Issue, Parsed } from "./errors.ts";
-import { neverAutomatic, type Pool, reservedOf, single } from "./pool.ts";
+import { neverAutomatic, type Pool, reservedOf, single, whyNoHost } from "./pool.ts";
 import type { PoolSpec, RangeText, ReservationSpec } from "./pool-spec.ts";
 import { covers, type Interval, minus, normalised, type Range } from "./range.ts";
 import { parseReserver, type Reservation, Reservations } from "./reservation.ts";
@@ -64,7 +64,8 @@ class Reader {
     const main = this.main();
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
-    const gateway = spec.gateway === undefined ? undefined : this.address(spec.gateway, ["gateway"]);
+    const gateway =
+      spec.gateway === undefined ? undefined : this.host(this.address(spec.gateway, ["gateway"]), ["gateway"]);
     const dnsServers = this.dnsServers();
     const clusterRange = this.clusterRange();
     const kept = present((spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i)));
@@ -112,7 +113,9 @@ class Reader {
   /** Those of the family of the pool. */
   private dnsServers(): Range {
     const { spec, prefix } = this;
-    const all = (spec.dnsServers ?? []).map((text, i) => this.take(parseAddress(text), ["dnsServers", i]));
+    const all = (spec.dnsServers ?? []).map((text, i) =>
+      this.host(this.take(parseAddress(text), ["dnsServers", i]), ["dnsServers", i]),
+    );
     return normalised(
       present(all)
         .filter((at) => prefix && familyOf(at) === familyOf(prefix.first))
@@ -144,6 +147,15 @@ class Reader {
   private address(text: string, path: Path): Address | undefined {
     const address = this.take(parseAddress(text), path);
     return address !== undefined && this.inside({ first: address, last: address }, text, path) ? address : undefined;
+  }
+
+  /** The address, unless no host can have it. */
+  private host(address: Address | undefined, path: Path): Address | undefined {
+    const { prefix } = this;
+    const why = address === undefined || prefix === undefined ? undefined : whyNoHost(prefix, address);
+    if (why === undefined) return address;
+    this.fail(why, path, "Write the address that the router or server has.");
+    return undefined;
   }
 
   /** An address or a prefix, inside the prefix. */

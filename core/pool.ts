@@ -1,9 +1,18 @@
-import { type Address, bitsOf, familyOf, mappedIPv4, type Prefix, parsePrefix } from "./address.ts";
+import {
+  type Address,
+  bitsOf,
+  familyOf,
+  formatAddress,
+  formatPrefix,
+  mappedIPv4,
+  type Prefix,
+  parsePrefix,
+} from "./address.ts";
 import { blocksOverlap, type MaybeBlock } from "./block.ts";
 import { unwrap } from "./errors.ts";
 import type { AllocationOrder, Authority } from "./pool-spec.ts";
 import type { PoolWords } from "./pool-words.ts";
-import { covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
+import { contains, covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
 import type { Reservations } from "./reservation.ts";
 import type { PoolRules } from "./selection/pool-rules.ts";
 
@@ -92,6 +101,13 @@ export function reservedOf({ first, last, length }: Prefix, blockLength: number)
   const hasEnds = length < bits - 1 && blockLength === bits;
   if (familyOf(first) === 4) return hasEnds ? rangeOf(...single(first), ...single(last)) : [];
   return normalised([...(hasEnds ? single(first) : []), mappedIPv4]);
+}
+
+/** Returns why no host can have an address: it is the network address of a subnet of IPv4, or the broadcast address. */
+export function whyNoHost(prefix: Prefix, address: Address): string | undefined {
+  if (familyOf(prefix.first) === 6 || !contains(reservedOf(prefix, 32), address)) return undefined;
+  const end = address === prefix.first ? "network" : "broadcast";
+  return `${formatAddress(address)} is the ${end} address of ${formatPrefix(prefix)}, which no host can have`;
 }
 
 /** Loopback, link-local, multicast, of no network, and reserved by IANA. */

@@ -1,4 +1,13 @@
-import { type Address, contains, familyOf, formatAddress, type Issue, parsePrefix, unwrap } from "../../core/index.ts";
+import {
+  type Address,
+  contains,
+  familyOf,
+  formatAddress,
+  type Issue,
+  parsePrefix,
+  unwrap,
+  whyNoHost,
+} from "../../core/index.ts";
 import { type Device, type DeviceRoute, flatDevices } from "./device.ts";
 
 /**
@@ -8,8 +17,8 @@ import { type Device, type DeviceRoute, flatDevices } from "./device.ts";
  *  -------------------------------------------+------------------------------------------------------------------
  *  mtu                                        | it is no whole number from 68 to 65535; below 1280 beside IPv6
  *  two default routes of one family           | they have one table and one metric
- *  a next hop that is neither link-local      | no address of these devices is in its subnet
- *   nor the link itself                       |
+ *  a next hop that is neither link-local      | no address of these devices is in its subnet, or it is the network or
+ *   nor the link itself                       |  broadcast address of that
  */
 export function misfitsOf(devices: readonly Device[]): Issue[] {
   const all = flatDevices(devices);
@@ -19,14 +28,12 @@ export function misfitsOf(devices: readonly Device[]): Issue[] {
     ...all.flatMap(wrongMtu),
     ...twoDefaults(routes),
     ...routes.flatMap(({ gateway, fields, path }): Issue[] => {
-      if (gateway === "self" || [linkLocal, ...subnets].some((subnet) => contains([subnet], gateway))) return [];
+      if (gateway === "self") return [];
+      const subnet = [linkLocal, ...subnets].find((one) => contains([one], gateway));
       const hop = "next_hop" in fields ? "next_hop" : "nexthop";
-      return [
-        {
-          message: `no address here is in a network with the next hop ${formatAddress(gateway)}`,
-          path: [...path, hop],
-        },
-      ];
+      const strange = `no address here is in a network with the next hop ${formatAddress(gateway)}`;
+      const message = subnet === undefined ? strange : whyNoHost(subnet, gateway);
+      return message === undefined ? [] : [{ message, path: [...path, hop] }];
     }),
   ];
 }

@@ -1,5 +1,6 @@
 import type { RangeText } from "../../core/index.ts";
 import type { Cluster } from "./cluster.ts";
+import type { HostSelector } from "./host-selector.ts";
 
 /** A configuration of bare-metal clusters, word for word as it stands in its file. */
 export interface InfraSpec {
@@ -26,8 +27,8 @@ interface CommonNetworkSpec {
 export interface UnitSpec {
   /** How many hosts there are in `macMapping`. */
   readonly replicas: number;
-  /** The labels of the BareMetalHosts that are for this unit. */
-  readonly hostSelector: { readonly [label: string]: string };
+  /** The labels of the BareMetalHosts that are for this unit; or a selector as Metal3Machine has it. */
+  readonly hostSelector: { readonly [label: string]: string } | Partial<HostSelector>;
   /** As os-net-config has it; `{{ ip['net0'] }}` and its like are filled in for each host. */
   readonly networkConfig: readonly DeviceSpec[];
   /** By host: the MAC address of each NIC, by the name that `networkConfig` calls it. */

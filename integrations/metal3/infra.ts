@@ -1,6 +1,7 @@
 import { type Address, type Claim, formatOwner, type Owner, type Pool, type PoolSpec } from "../../core/index.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Cluster } from "./cluster.ts";
+import type { HostSelector } from "./host-selector.ts";
 
 /** What a configuration of bare-metal clusters says, as the IPAM study for Metal3 has it: networks, and the units of hosts on them. */
 export interface Infra {
@@ -23,8 +24,8 @@ export interface Unit {
   /** `controllers`, or the name of the node pool. */
   readonly name: string;
   readonly replicas: number;
-  /** The labels of the BareMetalHosts that are for this unit. */
-  readonly hostSelector: Readonly<Record<string, string>>;
+  /** The BareMetalHosts that are for this unit. */
+  readonly hostSelector: HostSelector;
   /** As os-net-config has it, with templates (`template.ts`) in it. */
   readonly networkConfig: readonly unknown[];
   /** By name. */

@@ -99,6 +99,7 @@ function kubeadmConfig(name: string, options: MachineOptions, { files = [], preK
 
 function machine(name: string, { name: unit, hostSelector }: Unit, options: MachineOptions): RenderedObject[] {
   const { apiVersion, clusterName, image, version, network } = options;
+  const { matchLabels, matchExpressions } = hostSelector;
   const controlPlane = unit === controllers ? { "cluster.x-k8s.io/control-plane": "" } : {};
   const labels = { ...clusterLabels(options), ...controlPlane };
   const bootstrap = { configRef: referenceTo("bootstrap.cluster.x-k8s.io", "KubeadmConfig", name, options) };
@@ -109,7 +110,10 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
       metadata: metadataOf(name, options, labels),
       spec: {
         image,
-        hostSelector: { matchLabels: { ...hostSelector, [hostLabel]: name } },
+        hostSelector: {
+          matchLabels: { ...matchLabels, [hostLabel]: name },
+          ...(matchExpressions.length > 0 && { matchExpressions }),
+        },
         ...(network === "network-data" ? { networkData: { name } } : {}),
       },
     } as RenderedObject,

@@ -3,6 +3,7 @@ import { asBag, type Bag } from "../../schema/objects.ts";
 import { yamlWriter } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../integration.ts";
 import type { ObjectOptions } from "./cluster.ts";
+import { labelsOfHost } from "./host-selector.ts";
 import { objectName, ownerOfHost, type Unit } from "./infra.ts";
 import type { NetworkData } from "./network-data.ts";
 
@@ -60,7 +61,7 @@ export function bareMetalHost(
   options: ObjectOptions,
 ): RenderedObject {
   const name = objectName(unit, host);
-  const metadata = metadataOf(name, options, { ...hostSelector, [hostLabel]: name });
+  const metadata = metadataOf(name, options, { ...labelsOfHost(hostSelector), [hostLabel]: name });
   return {
     apiVersion: "metal3.io/v1alpha1",
     kind: "BareMetalHost",

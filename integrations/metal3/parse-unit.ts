@@ -4,6 +4,7 @@ import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { flatDevices, readDevices } from "./device.ts";
 import { misfitsOf } from "./device-misfits.ts";
+import { type HostSelector, parseHostSelector } from "./host-selector.ts";
 import type { Host, Network, Unit } from "./infra.ts";
 import { fillTemplates, literalFor, templatesIn, writtenAddresses } from "./template.ts";
 
@@ -67,20 +68,12 @@ class UnitReader {
     return value as number;
   }
 
-  /** Labels are text; `true` and whole numbers, as people write them, are read as the text that they look like. */
-  private hostSelector(value: unknown): Record<string, string> {
-    if (value === undefined) return {};
-    const path = ["hostSelector"];
-    const entries = Object.entries(asBag(value) ?? {});
-    if (entries.length === 0) this.fail('hostSelector has labels: {metal3.io/controller: "true"}', path);
-    for (const [key, label] of entries) {
-      if (!/^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?$/.test(key))
-        this.fail(`${JSON.stringify(key)} is no label`, [...path, key]);
-      const isText = typeof label === "string" || typeof label === "boolean" || Number.isSafeInteger(label);
-      if (!isText || !/^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(`${label}`))
-        this.fail(`the value of ${key} must be text in quotes: at most 63 letters, digits, -, _ and .`, [...path, key]);
-    }
-    return Object.fromEntries(entries.map(([key, label]): [string, string] => [key, `${label}`]).sort(byKey));
+  private hostSelector(value: unknown): HostSelector {
+    const none: HostSelector = { matchLabels: {}, matchExpressions: [] };
+    if (value === undefined) return none;
+    const { value: selector, issues = [] } = parseHostSelector(value);
+    for (const { message, path = [] } of issues) this.fail(message, ["hostSelector", ...path]);
+    return selector ?? none;
   }
 
   private hosts(value: unknown): Host[] {

@@ -1,5 +1,14 @@
-import { bitsOf, familyOf, type Issue, type Pool } from "../../core/index.ts";
-import { asBag } from "../../schema/objects.ts";
+import {
+  type Address,
+  bitsOf,
+  contains,
+  familyOf,
+  type Issue,
+  type Pool,
+  parseAddress,
+  whyNoHost,
+} from "../../core/index.ts";
+import { asBag, asList } from "../../schema/objects.ts";
 import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Policy } from "./policy.ts";
@@ -8,14 +17,29 @@ import { asNumber, asTruth } from "./truth.ts";
 
 /**
  * What a policy asks of its pools that they cannot give (a gateway that a pool does not have, an address of the other
- * family), and addresses that would come to nothing. The paths begin at the desired state.
+ * family), addresses that would come to nothing, and next hops that no host can have. The paths begin at the desired state.
  */
 export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue[] {
   const poolOf = ({ capture }: Reference) => pools.get(policy.captures.get(capture)?.pool ?? "");
-  return referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
+  const asked = [...policy.captures.values()].flatMap(({ pool }) => pools.get(pool) ?? []);
+  const ofReferences = referencesIn(policy.desiredState).flatMap(({ reference, path }): Issue[] => {
     const pool = poolOf(reference);
     const issue = pool && (misfit(policy, pool, reference, path) ?? otherLength(policy, pool, reference, path, poolOf));
     return issue === undefined ? [] : [{ ...issue, path }];
+  });
+  return [...ofReferences, ...wrongHops(policy, asked)];
+}
+
+/** Next hops that no host of a pool's subnet can have. */
+function wrongHops({ name, desiredState }: Policy, pools: readonly Pool[]): Issue[] {
+  return asList(asBag(asBag(desiredState)?.routes)?.config).flatMap((route, i): Issue[] => {
+    const hop = asBag(route)?.["next-hop-address"];
+    const address = typeof hop === "string" ? parseAddress(hop).value : undefined;
+    const subnets = pools.filter(({ prefix }) => address !== undefined && contains([prefix], address));
+    const [why, ...others] = subnets.map(({ prefix }) => whyNoHost(prefix, address as Address));
+    if (why === undefined || others.includes(undefined)) return [];
+    const path = ["routes", "config", i, "next-hop-address"];
+    return [{ message: `policy ${name}: next hop ${why}`, path, hint: "Write the address of the router." }];
   });
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../core/address.ts";
+import { type HostSelector, labelsOfHost } from "../../../integrations/metal3/host-selector.ts";
 import { allocated, exampleText, infraOf, issuesIn } from "../../support/metal3-infra.ts";
 
 const seed = exampleText("seed.yaml");
@@ -38,12 +39,20 @@ describe("parseInfra reads the configuration of the study", () => {
   });
 
   it("I3, R8: hostSelector is labels, and true the text that it looks like", () => {
-    expect(infraOf(seed).units.map(({ hostSelector }) => hostSelector)).toEqual([
+    expect(infraOf(seed).units.map(({ hostSelector }) => hostSelector.matchLabels)).toEqual([
       { "metal3.io/controller": "true" },
       { "metal3.io/nodepool": "nodepool1" },
     ]);
     const labels = infraOf(seedWith("metal3.io/controller: true", "{rack: 3, metal3.io/controller: true}"));
-    expect(labels.units[0]?.hostSelector).toEqual({ "metal3.io/controller": "true", rack: "3" });
+    expect(labels.units[0]?.hostSelector.matchLabels).toEqual({ "metal3.io/controller": "true", rack: "3" });
+  });
+
+  it("hostSelector has the form of Metal3Machine, too", () => {
+    const text = "{matchLabels: {rack: 3}, matchExpressions: [{key: size, operator: in, values: [xl, l]}]}";
+    const selector = infraOf(seedWith("metal3.io/controller: true", text)).units[0]?.hostSelector as HostSelector;
+    const size = { key: "size", operator: "in", values: ["xl", "l"] };
+    expect(selector).toEqual({ matchLabels: { rack: "3" }, matchExpressions: [size] });
+    expect(labelsOfHost(selector)).toEqual({ rack: "3", size: "xl" });
   });
 
   it("R30: MAC addresses by NIC, in lower case", () => {
@@ -298,8 +307,14 @@ describe("units", () => {
     [
       "no value of a label",
       "hostSelector: metal3.io/controller: true",
-      "hostSelector: {matchLabels: {a: b}}",
-      "the value of matchLabels must be text in quotes: at most 63 letters, digits, -, _ and .",
+      "hostSelector: {matchLabels: {a: [b]}}",
+      "the value of a must be text in quotes: at most 63 letters, digits, -, _ and .",
+    ],
+    [
+      "an operator that Metal3 lacks",
+      "hostSelector: metal3.io/controller: true",
+      "hostSelector: {matchExpressions: [{key: a, operator: In, values: [b]}]}",
+      "operator is one of in, notin, exists, !, =, ==, !=, gt, lt",
     ],
     [
       "a value that YAML reads otherwise than it looks",

@@ -137,6 +137,20 @@ describe("a gateway that the pool does not have", () => {
   });
 });
 
+describe("a next hop that no host can have", () => {
+  it("is invalid, naming policy and subnet", async () => {
+    const route = "{destination: 0.0.0.0/0, next-hop-interface: eth1, next-hop-address: 10.0.0.255}";
+    const manifests = documentsOf(
+      poolText(),
+      policyText(`  capture: {x: ippool.p.allocate}\n  desiredState: {routes: {config: [${route}]}}`),
+    );
+    await expect(rendered({ manifests, nodes: "n1" })).rejects.toMatchObject({
+      code: "invalid",
+      message: expect.stringMatching(/policy a: next hop 10\.0\.0\.255 is the broadcast address of 10\.0\.0\.0\/24/),
+    });
+  });
+});
+
 describe("a child of a policy alone, which nobody has held against its pools", () => {
   it("is invalid where a pool does not have what the policy asks for", () => {
     const pool = poolOf("p", "10.0.0.0/26");

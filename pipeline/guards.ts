@@ -14,6 +14,7 @@ import {
 import type { Rendered } from "../integrations/integration.ts";
 import { conflictsIn } from "./desired.ts";
 import type { Proposal } from "./proposal.ts";
+import { misspeltReservers } from "./reserved-for.ts";
 
 /**
  * Says why a proposal must not be recorded, or nothing. Guards are asked in one order, on every surface:
@@ -22,6 +23,7 @@ import type { Proposal } from "./proposal.ts";
  *  | --------------- | ------------------------------------------------------------------------- |
  *  | allServed       | an object that asks for addresses and gets none; the command line serves the others first |
  *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
+ *  | noMisspelt      | a reservation for a misspelt owner, whose address another owner would get |
  *  | nothingPending  | a claim without an address: all or nothing                                |
  *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
@@ -30,6 +32,11 @@ import type { Proposal } from "./proposal.ts";
  * A surface adds its own: a folder has lost no line of its lock, a Pulumi set loses no address to another record of its stack.
  */
 export type Guard = (proposal: Proposal) => IpamError | undefined;
+
+const noMisspelt: Guard = ({ desired }) => {
+  const issues = misspeltReservers(desired);
+  return issues.length === 0 ? undefined : new IpamError("invalid", issues);
+};
 
 const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, desired.placeOf));
 
@@ -91,7 +98,7 @@ export const allServed: Guard = ({ unserved }) =>
 
 /** One order for all surfaces. */
 export function guardsOf(write: Write): readonly Guard[] {
-  return [noConflicts, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
+  return [noConflicts, noMisspelt, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
 }
 
 /** Those of a surface that writes objects as they are rendered, and serves all of them or none. */

@@ -56,6 +56,18 @@ function installed(): string[] {
 /** A value of the chart: the text of a file, how often it stands there, and what is in its place in the template. */
 type Place = readonly [file: string, text: string | RegExp, times: number, template: string];
 
+/** A value of the chart, as a field of the pod or alone; nothing where it is empty. */
+function valueAt(name: string, indent: number, isField = true): string {
+  const field = isField ? `      ${name}:\n` : "";
+  return `      {{- with .Values.${name} }}\n${field}        {{- toYaml . | nindent ${indent} }}\n      {{- end }}\n`;
+}
+
+/** What the chart lets users say of where the pod runs, and of its registry. */
+const scheduled = [
+  "      serviceAccountName: nodeippool-controller\n",
+  ...["imagePullSecrets", "nodeSelector", "affinity"].map((name) => valueAt(name, 8)),
+].join("");
+
 const places: readonly Place[] = [
   ["rbac.yaml", "namespace: nodeippool\n", 5, "namespace: {{ .Release.Namespace }}\n"],
   ["controller.yaml", "namespace: nodeippool\n", 3, "namespace: {{ .Release.Namespace }}\n"],
@@ -78,6 +90,24 @@ const places: readonly Place[] = [
     1,
     "resources:\n            {{- toYaml .Values.resources | nindent 12 }}\n",
   ],
+  ["controller.yaml", "      serviceAccountName: nodeippool-controller\n", 1, scheduled],
+  [
+    "controller.yaml",
+    / {4}metadata:\n {6}labels:\n {8}app.kubernetes.io\/name: nodeippool\n/,
+    1,
+    `    metadata:
+      {{- with .Values.podAnnotations }}
+      annotations:
+        {{- toYaml . | nindent 8 }}
+      {{- end }}
+      labels:
+        app.kubernetes.io/name: nodeippool
+        {{- with .Values.podLabels }}
+        {{- toYaml . | nindent 8 }}
+        {{- end }}
+`,
+  ],
+  ["controller.yaml", "      containers:\n", 1, `${valueAt("tolerations", 8, false)}      containers:\n`],
   [detecting, "'nodeippool-detect:0.1.0'", 1, "'{{ .Values.detect }}'"],
   [
     "crd/nodeippools.nmstate.io.yaml",

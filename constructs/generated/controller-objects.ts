@@ -988,8 +988,6 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "enableServiceLinks": false,
           "securityContext": {
             "runAsNonRoot": true,
-            "runAsUser": 65532,
-            "runAsGroup": 65532,
             "seccompProfile": {
               "type": "RuntimeDefault"
             }

@@ -9,6 +9,9 @@ import { NodeIPPoolController } from "../../constructs/index.ts";
 import { root } from "../support/console.ts";
 import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
 
+// biome-ignore lint/suspicious/noExplicitAny: what Helm makes
+type Any = any;
+
 interface Made {
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly namespace?: string; annotations?: Record<string, string> };
@@ -111,6 +114,29 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
     expect(text).toContain('"namespace":"hosts"');
     expect(text).toContain('"namespace":"cni"');
     expect(text).not.toMatch(/"namespace":"(nodeippool|metal3|kube-system)"|nodeippool:0/);
+  });
+
+  it("say where the pod runs, and which registry it is from", () => {
+    const more = [
+      "imagePullSecrets[0].name=regcred",
+      "nodeSelector.infra=x",
+      "podLabels.team=net",
+      "podAnnotations.a=b",
+    ];
+    const affinity = "affinity.podAntiAffinity.x=y";
+    const made = chart("nodeippool", ...more, affinity, "tolerations[0].operator=Exists");
+    const { template } = (made.find(({ kind }) => kind === "Deployment") as unknown as { spec: Any }).spec;
+    expect(template.metadata).toEqual({
+      annotations: { a: "b" },
+      labels: { "app.kubernetes.io/name": "nodeippool", team: "net" },
+    });
+    expect(template.spec).toMatchObject({
+      imagePullSecrets: [{ name: "regcred" }],
+      nodeSelector: { infra: "x" },
+      affinity: { podAntiAffinity: { x: "y" } },
+      tolerations: [{}, {}, { operator: "Exists" }],
+    });
+    expect(template.spec.securityContext).not.toHaveProperty("runAsUser");
   });
 
   it("leave the kind out of the chart if asked", () => {

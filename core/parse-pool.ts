@@ -64,8 +64,7 @@ class Reader {
     const main = this.main();
     const more = (spec.additionalRanges ?? []).map((text, i) => this.interval(text, ["additionalRanges", i]));
     const exclude = (spec.range.exclude ?? []).map((text, i) => this.block(text, ["range", "exclude", i]));
-    const gateway =
-      spec.gateway === undefined ? undefined : this.host(this.address(spec.gateway, ["gateway"]), ["gateway"]);
+    const gateway = this.gateway();
     const dnsServers = this.dnsServers();
     const clusterRange = this.clusterRange();
     const kept = present((spec.reservations ?? []).map((reservation, i) => this.reservation(reservation, i)));
@@ -111,6 +110,11 @@ class Reader {
   }
 
   /** Those of the family of the pool. */
+  private gateway(): Address | undefined {
+    const { gateway } = this.spec;
+    return gateway === undefined ? undefined : this.host(this.address(gateway, ["gateway"]), ["gateway"]);
+  }
+
   private dnsServers(): Range {
     const { spec, prefix } = this;
     const all = (spec.dnsServers ?? []).map((text, i) =>

@@ -1,19 +1,7 @@
 import type { Issue, Parsed } from "../../core/index.ts";
 import { unknownField } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-
-/** Which BareMetalHosts a unit's machines take, as Metal3Machine has it. */
-export interface HostSelector {
-  readonly matchLabels: Readonly<Record<string, string>>;
-  readonly matchExpressions: readonly HostRequirement[];
-}
-
-/** The operators are Metal3's: in, notin, exists, !, =, ==, !=, gt, lt. */
-interface HostRequirement {
-  readonly key: string;
-  readonly operator: string;
-  readonly values?: readonly string[];
-}
+import type { HostRequirement, HostSelector } from "./infra-spec.ts";
 
 const operators = ["in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt"];
 

@@ -1,6 +1,5 @@
 import type { RangeText } from "../../core/index.ts";
 import type { Cluster } from "./cluster.ts";
-import type { HostSelector } from "./host-selector.ts";
 
 /** A configuration of bare-metal clusters, word for word as it stands in its file. */
 export interface InfraSpec {
@@ -33,6 +32,19 @@ export interface UnitSpec {
   readonly networkConfig: readonly DeviceSpec[];
   /** By host: the MAC address of each NIC, by the name that `networkConfig` calls it. */
   readonly macMapping: { readonly [host: string]: { readonly [nic: string]: string } };
+}
+
+/** Which BareMetalHosts a unit's machines take, as Metal3Machine has it. */
+export interface HostSelector {
+  readonly matchLabels: Readonly<Record<string, string>>;
+  readonly matchExpressions: readonly HostRequirement[];
+}
+
+/** The operators are Metal3's: in, notin, exists, !, =, ==, !=, gt, lt. */
+export interface HostRequirement {
+  readonly key: string;
+  readonly operator: string;
+  readonly values?: readonly string[];
 }
 
 /** An entry of a network configuration. Fields beside these are os-net-config's own. */

@@ -1,7 +1,7 @@
 import { type Address, type Claim, formatOwner, type Owner, type Pool, type PoolSpec } from "../../core/index.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Cluster } from "./cluster.ts";
-import type { HostSelector } from "./host-selector.ts";
+import type { HostSelector } from "./infra-spec.ts";
 
 /** What a configuration of bare-metal clusters says, as the IPAM study for Metal3 has it: networks, and the units of hosts on them. */
 export interface Infra {

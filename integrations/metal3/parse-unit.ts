@@ -4,8 +4,9 @@ import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { flatDevices, readDevices } from "./device.ts";
 import { misfitsOf } from "./device-misfits.ts";
-import { type HostSelector, parseHostSelector } from "./host-selector.ts";
+import { parseHostSelector } from "./host-selector.ts";
 import type { Host, Network, Unit } from "./infra.ts";
+import type { HostSelector } from "./infra-spec.ts";
 import { fillTemplates, literalFor, templatesIn, writtenAddresses } from "./template.ts";
 
 /** Reads the controllers or a node pool. All issues, with their paths inside it. */

@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../core/address.ts";
-import { type HostSelector, labelsOfHost } from "../../../integrations/metal3/host-selector.ts";
+import { labelsOfHost } from "../../../integrations/metal3/host-selector.ts";
+import type { HostSelector } from "../../../integrations/metal3/infra-spec.ts";
 import { allocated, exampleText, infraOf, issuesIn } from "../../support/metal3-infra.ts";
 
 const seed = exampleText("seed.yaml");

@@ -65,6 +65,11 @@ function churn(one: Case, spent: Effort): Result[] {
     expectSame(name, rival, released);
     samples[name] = perOperation((count) => rivalLoop(rival, released, count));
   }
+  const orders = Object.entries(inOrder).map(([name, take]) => {
+    const row = filled(spaceOf(one.pool), held);
+    samples[name] = perOperation((count) => loop(row, released, count, take));
+    return name;
+  });
   const taken = inTurn(spent, samples);
   const ours = taken.ours as number[];
   const tail = tailOf(spent.rounds, (i) => {
@@ -80,6 +85,15 @@ function churn(one: Case, spent: Effort): Result[] {
       ratios: Object.keys(one.rivals).map((name) => ratio(name, ours, taken[name] as number[])),
     },
     { name: `${one.name}: the same, 99.9th percentile`, ...figures(tail), unit: "ns", goal: 1000 },
+    ...orders.map((order): Result => {
+      const sample = taken[order] as number[];
+      return {
+        name: `${one.name}: in the order ${order}`,
+        ...figures(sample),
+        unit: "ns",
+        ratios: [ratio("Lowest", sample, ours)],
+      };
+    }),
   ];
 }
 
@@ -96,14 +110,31 @@ function expectSame(name: string, rival: Naive, released: readonly Address[]): v
   }
 }
 
-function loop(space: FreeSpace, released: readonly Address[], count: number): unknown {
+function loop(space: FreeSpace, released: readonly Address[], count: number, take: Take = takeLowest): unknown {
   let last: Address | undefined;
   for (let i = 0; i < count; i++) {
     space.release(released[i % released.length] as Address);
-    last = space.takeLowest();
+    last = take(space, i);
   }
   return last;
 }
+
+type Take = (space: FreeSpace, i: number) => Address | undefined;
+
+function takeLowest(space: FreeSpace): Address | undefined {
+  return space.takeLowest();
+}
+
+/** How an address is taken in the other orders. Of Hashed with a hash for each, as plans for one node at a time do, and given back: else the pool would fill up. */
+const inOrder: Readonly<Record<string, Take>> = {
+  Next: (space) => space.takeNext(),
+  Hashed: (space, i) => {
+    space.beginAtHashOf(`Node/node${i}`);
+    const taken = space.takeNext();
+    if (taken !== undefined) space.release(taken);
+    return taken;
+  },
+};
 
 /** The same again: a call that has met one class only is compiled better, as it is in the program. */
 function rivalLoop(rival: Naive, released: readonly Address[], count: number): unknown {

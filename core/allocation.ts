@@ -1,4 +1,4 @@
-import { compareAddresses, formatPrefix, type Prefix } from "./address.ts";
+import { type Address, compareAddresses, formatPrefix, type Prefix } from "./address.ts";
 import { type Block, formatBlock, isSingle } from "./block.ts";
 import { ownerOfKey } from "./claim.ts";
 import { byCodeUnit } from "./errors.ts";
@@ -21,6 +21,7 @@ export interface Allocation extends Block {
 export interface PoolLines {
   readonly live: readonly Allocation[];
   readonly releasing: readonly Allocation[];
+  readonly last?: Address | undefined;
 }
 
 /** What the record knows of a pool that has allocations. */
@@ -28,6 +29,8 @@ export interface PoolRecord {
   readonly name: string;
   readonly prefix: Prefix;
   readonly network: string;
+  /** The address (of a block, the first one) that was allocated last in a pool of order Next: the next one comes after it. */
+  readonly last?: Address;
 }
 
 /** Everything a state backend holds, at one moment. */

@@ -77,6 +77,16 @@ export class FreeSpace {
     }
   }
 
+  /** Makes `takeNext` begin at the first candidate after the block that an address is in, candidate or not; at the lowest one where that is more than 2^53 behind it. */
+  beginAfter(address: Address): void {
+    const block = this.blockOf(address);
+    const segment = this.segments[indexAt(this.segments, block)];
+    if (segment === undefined) this.next = 0;
+    else if (block < segment.first) this.next = segment.before;
+    else this.next = segment.before + roughDistance(segment.first, (block + 1n) as Address, this.skips);
+    if (this.next > Number.MAX_SAFE_INTEGER) this.next = 0;
+  }
+
   /** Takes the block that an address is in. One that is taken, or no candidate (excluded, wanted x.x.x.0), changes nothing. */
   take(address: Address): void {
     const block = this.blockOf(address);

@@ -20,7 +20,7 @@ export interface ReservationSpec {
 export type Authority = "Plan" | "Cluster";
 
 /** Which free address a new claim gets; see `picker` in core/plan/give.ts. */
-export type AllocationOrder = "Lowest" | "Hashed";
+export type AllocationOrder = "Lowest" | "Hashed" | "Next";
 
 /** `spec` of a NodeIPPool, word for word; deploy/crd/ describes each field. */
 export interface PoolSpec extends PoolRules {

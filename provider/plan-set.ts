@@ -4,6 +4,7 @@ import {
   type Claim,
   claimKey,
   describeChanges,
+  formatAddress,
   formatBlock,
   IpamError,
   identityOf,
@@ -155,6 +156,7 @@ function unknownState(inputs: SetInputs, { allocations, releasing }: Snapshot): 
     ...settingsOf(inputs),
     addresses: unknownAddresses,
     releasing: isShared || own.length + releasing.length === 0 ? {} : unknownAddresses,
+    ...(isShared || !hasNext(inputs) ? {} : { last: unknown as never }),
     owners: unknownAddresses as never,
     pools: { ...(isShared ? {} : poolsOf(addressesOf(own), previous.own)), ...pools },
   };
@@ -172,10 +174,22 @@ function stateOf(after: Snapshot, inputs: SetInputs, claims: readonly ClaimInput
     ...settingsOf(inputs),
     addresses: addressesOf(held, Object.keys(pools)),
     releasing,
+    ...(isShared || !hasNext(inputs) ? {} : { last: lastIn(after) }),
     // An update with `--strict` may answer no other fields than its preview, which may not know the claims.
     ...(isLate || owners.length > 0 ? { owners: Object.fromEntries(owners) } : {}),
     pools: { ...poolsOf(releasing, previous.own), ...pools },
   };
+}
+
+/** Whether a pool goes on after the address that it allocated last. */
+function hasNext({ pools }: SetInputs): boolean {
+  return Object.values(pools).some(({ allocationOrder }) => allocationOrder === "Next");
+}
+
+function lastIn({ pools }: Snapshot): Record<string, string> {
+  return Object.fromEntries(
+    pools.flatMap(({ name, last }) => (last === undefined ? [] : [[name, formatAddress(last)]])),
+  );
 }
 
 /** What is secret stays so, also when no claim says it any more. */

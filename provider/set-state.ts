@@ -7,6 +7,7 @@ import {
   type Moved,
   type PoolRecord,
   type PoolSpec,
+  parseAddress,
   parseBlock,
   parsePrefix,
   placeOf,
@@ -99,6 +100,8 @@ export interface SetState {
    * States of earlier versions have none where nothing is.
    */
   readonly releasing?: Addresses;
+  /** Where pools of order Next allocated last, of a set whose record is in the stack. */
+  readonly last?: { readonly [pool: string]: string };
   /** Owners of claims that have an id, by claim key. */
   readonly owners?: { readonly [claim: string]: string };
   /** The pools as configured, and those that only have releasing addresses as they last were. */
@@ -113,10 +116,10 @@ export interface SetState {
 
 /** The fields of a state, without those that only the engine, the program or an earlier version has an interest in. */
 export function onlyState(held: SetState & { readonly secretAddresses?: Addresses }): SetState {
-  const { addresses, releasing = {}, owners, pools, state, set, record } = held;
+  const { addresses, releasing = {}, last, owners, pools, state, set, record } = held;
   const hadSecrets = entriesOf(held.secretAddresses ?? {}).length > 0; // of version 0.1.0
   const secret = held.secret ?? (hadSecrets ? true : undefined);
-  return { addresses, releasing, ...present({ owners }), pools, state, set, ...present({ record, secret }) };
+  return { addresses, releasing, ...present({ last, owners }), pools, state, set, ...present({ record, secret }) };
 }
 
 /** The same without which record it is in. */
@@ -175,11 +178,16 @@ export function recordOf(states: readonly SetState[], others: readonly SetState[
 
 function recordsOf(states: readonly SetState[], held: ReadonlySet<string>): PoolRecord[] {
   const specs = new Map(states.toReversed().flatMap((state) => Object.entries(state.pools)));
+  const lastOf = new Map(states.toReversed().flatMap(({ last = {} }) => Object.entries(last)));
   return (
     [...specs]
       .filter(([name]) => held.has(name))
       // No more than a record needs: the rest of an old spec may be what is refused today.
-      .map(([name, { range, network = "default" }]) => ({ name, prefix: unwrap(parsePrefix(range.cidr)), network }))
+      .map(([name, { range, network = "default" }]): PoolRecord => {
+        const last = lastOf.get(name);
+        const record = { name, prefix: unwrap(parsePrefix(range.cidr)), network };
+        return last === undefined ? record : { ...record, last: unwrap(parseAddress(last)) };
+      })
       .sort((a, b) => byCodeUnit(a.name, b.name))
   );
 }

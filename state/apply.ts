@@ -25,19 +25,22 @@ import { allocationLine, type Content, poolLine, readAllocationLine, readPoolLin
 export function applyPlan(now: Snapshot, plan: Plan): Snapshot | undefined {
   const book = new Book(now);
   const moved: string[] = [];
-  let changed = false;
+  const changed = new Set<string>();
   for (const part of byPool(plan)) {
     if (now.base.get(part.pool) === plan.base.get(part.pool)) {
       book.apply(part);
-      changed = true;
+      changed.add(part.pool);
     } else if (!book.holds(part)) moved.push(part.pool);
   }
   if (moved.length > 0)
     throw new IpamError("conflict", `pool ${moved.join(", ")} changed since this plan was made; nothing was written`, {
       hint: "Plan again: whoever came first keeps the address.",
     });
-  if (!changed) return undefined;
-  const record = book.record(now.pools, plan.pools);
+  if (changed.size === 0) return undefined;
+  const record = book.record(
+    now.pools,
+    plan.pools.filter(({ name }) => changed.has(name)),
+  );
   verify(record, plan);
   return snapshotOf(record);
 }
@@ -175,7 +178,12 @@ class Book {
     const allocations = [...this.live.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const releasing = [...this.releasing.values()].flatMap((lines) => [...lines.values()]).sort(byAddress);
     const inUse = new Set([...allocations, ...releasing].map((line) => line.pool));
-    const known = new Map([...configured, ...recorded].map((pool) => [pool.name, pool]));
+    const known = new Map([...recorded, ...configured].map((pool) => [pool.name, pool]));
+    // What is recorded stays, but for where the plan allocated last.
+    for (const pool of recorded) {
+      const { last = pool.last } = known.get(pool.name) ?? {};
+      known.set(pool.name, last === undefined ? pool : { ...pool, last });
+    }
     const pools = [...inUse].sort(byCodeUnit).map((name) => {
       const pool = known.get(name);
       if (pool === undefined)

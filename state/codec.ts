@@ -1,11 +1,13 @@
 import { createHash } from "node:crypto";
 import {
   type Allocation,
+  formatAddress,
   formatBlock,
   formatPrefix,
   IpamError,
   isPlain,
   type PoolRecord,
+  parseAddress,
   parseBlock,
   parseClaimKey,
   parsePrefix,
@@ -47,9 +49,13 @@ function join(written: Written): string {
   return [heading, "version: 1", ...sections, ""].join("\n");
 }
 
-export function poolLine({ name, prefix, network }: PoolRecord): string {
-  const cidr = formatPrefix(prefix);
-  return `- ${JSON.stringify(network === "default" ? { pool: name, cidr } : { pool: name, cidr, network })}`;
+export function poolLine({ name, prefix, network, last }: PoolRecord): string {
+  return `- ${JSON.stringify({
+    pool: name,
+    cidr: formatPrefix(prefix),
+    network: network === "default" ? undefined : network,
+    last: last === undefined ? undefined : formatAddress(last),
+  })}`;
 }
 
 /** A line says itself that it is releasing: a merge can carry it across the border of a section. */
@@ -160,9 +166,12 @@ export function readPoolLine(line: string): PoolRecord | string {
   const { pool: name, cidr, network = "default" } = fields;
   const prefix = parsePrefix(cidr).value;
   if (prefix === undefined) return "has no valid cidr";
+  const last = fields.last === undefined ? undefined : parseAddress(fields.last).value;
+  if (fields.last !== undefined && (last === undefined || last < prefix.first || last > prefix.last))
+    return "has a last address that is not in its cidr";
   if (typeof name !== "string" || !isText(network) || !/^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/.test(name))
     return "names no pool";
-  const record = { name, prefix, network: network as string };
+  const record = { name, prefix, network: network as string, ...(last === undefined ? {} : { last }) };
   return poolLine(record) === line ? record : notOurs;
 }
 

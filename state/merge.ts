@@ -236,15 +236,27 @@ function mergePools(base: Snapshot, ours: Snapshot, theirs: Snapshot): PoolRecor
   const [b, o, merged] = [byName(base), byName(ours), byName(ours)];
   for (const pool of theirs.pools) {
     const [before, known] = [b.get(pool.name), o.get(pool.name)];
-    if (known === undefined || (before && sameSubnet(known, before))) merged.set(pool.name, pool);
-    else if (before === undefined || !sameSubnet(pool, before)) onePool(known, pool);
+    if (known === undefined) merged.set(pool.name, pool);
+    else if (before && sameSubnet(known, before)) merged.set(pool.name, furtherOn(pool, known, before));
+    else if (before && sameSubnet(pool, before)) merged.set(pool.name, furtherOn(known, pool, before));
+    else merged.set(pool.name, onePool(known, pool));
   }
   return [...merged.values()];
 }
 
+/** A pool with the last address of either version that comes later after that of the base: all that either allocated lies before it. */
+function furtherOn(pool: PoolRecord, other: PoolRecord, base?: PoolRecord): PoolRecord {
+  const { first, last: end } = pool.prefix;
+  const from = base?.last ?? first;
+  const size = end - first + 1n;
+  const steps = ({ last }: PoolRecord) => (last === undefined ? -1n : (last - from + size) % size);
+  const { last } = steps(other) > steps(pool) ? other : pool;
+  return last === undefined ? pool : { ...pool, last };
+}
+
 /** The pool that both sides recorded. Throws `conflict` if they are two. */
 export function onePool(a: PoolRecord, b: PoolRecord): PoolRecord {
-  if (sameSubnet(a, b)) return a;
+  if (sameSubnet(a, b)) return furtherOn(a, b);
   throw new IpamError("conflict", `pool ${a.name} was recorded as ${describeSubnet(a)} and as ${describeSubnet(b)}`, {
     hint: "Say on one branch, in manifests and lock, what the other one says, and merge then.",
   });

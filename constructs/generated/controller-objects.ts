@@ -366,9 +366,10 @@ export const controllerObjects: readonly ApiObjectProps[] = [
                       "type": "string",
                       "enum": [
                         "Lowest",
-                        "Hashed"
+                        "Hashed",
+                        "Next"
                       ],
-                      "description": "Which free address a new owner gets. Lowest is the lowest one. With Hashed the name of the first new owner chooses it and those that come with it follow, so that two branches seldom choose the same. Who has an address keeps it. Default is Lowest."
+                      "description": "Which free address a new owner gets. Lowest is the lowest one. With Hashed the name of the first new owner chooses it and those that come with it follow, so that two branches seldom choose the same. With Next it is the next free one after the one that was allocated last, so that one that was given back is not allocated again soon. Who has an address keeps it. Default is Lowest."
                     },
                     "disable": {
                       "type": "boolean",

@@ -12,6 +12,8 @@ import { inUse, lineFor, mayHave, pendingOf, type Request, wantedBy } from "./re
 interface Given {
   readonly assign: Allocation[];
   readonly pending: Pending[];
+  /** The address that was allocated last in the order of the pool; undefined if none was. */
+  last?: Address;
 }
 
 /** New addresses for these requests: first the wanted ones, then free ones in the order of the pool, each in key order. A pool that is disabled gives only the wanted ones. */
@@ -57,12 +59,14 @@ function giveFree(pool: Pool, requests: readonly Request[], held: PoolLines, set
   }
   const taken = [held.live, held.releasing, given.assign];
   const space = freeSpaceOf(pool, pool.automatic, ...taken);
-  const pick = picker(pool, space, requests);
+  const pick = picker(pool, space, requests, held.last);
   const message = `pool ${pool.name} is exhausted: ${requests.length} needed, ${space.free} free`;
   const served = requests.findIndex((request) => {
     const address = pick();
-    if (address !== undefined) given.assign.push(lineFor(request, set, { address, length: pool.blockLength }));
-    return address === undefined;
+    if (address === undefined) return true;
+    given.assign.push(lineFor(request, set, { address, length: pool.blockLength }));
+    given.last = address;
+    return false;
   });
   if (served < 0) return;
   const releasing = held.releasing.length;
@@ -73,19 +77,27 @@ function giveFree(pool: Pool, requests: readonly Request[], held: PoolLines, set
 }
 
 /**
- * Takes free blocks in the order of the pool, whichever that is until none is left.
+ * Takes free blocks in the order of the pool.
  *
  *  order  | the first one                            | the others
  *  -------+------------------------------------------+---------------------------------------
  *  Lowest | the lowest free one                      | the lowest free one
  *  Hashed | the one that the first owner's name      | the next free one, around to the lowest
  *         |  chooses, so that branches seldom meet   |
+ *  Next   | the next free one after the last one     | the next free one, around to the lowest
+ *         |  that was allocated in this order        |
  *
  * Of Hashed the first one alone is chosen by a hash: five addresses in a row touch one or two gaps between the lines of a
  * lock, five scattered ones touch five, and two branches that insert lines in one gap are a conflict to git.
  */
-function picker({ allocationOrder }: Pool, space: FreeSpace, [first]: readonly Request[]): () => Address | undefined {
-  if (allocationOrder === "Lowest" || first === undefined) return () => space.takeLowest();
-  space.beginAtHashOf(formatOwner(first.claim.owner));
+function picker(
+  { allocationOrder }: Pool,
+  space: FreeSpace,
+  [first]: readonly Request[],
+  last: Address | undefined,
+): () => Address | undefined {
+  if (allocationOrder === "Lowest") return () => space.takeLowest();
+  if (allocationOrder === "Hashed" && first !== undefined) space.beginAtHashOf(formatOwner(first.claim.owner));
+  if (allocationOrder === "Next" && last !== undefined) space.beginAfter(last);
   return () => space.takeNext();
 }

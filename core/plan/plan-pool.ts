@@ -1,3 +1,4 @@
+import type { Address } from "../address.ts";
 import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { formatBlock } from "../block.ts";
 import { formatOwner, isOfNode, nameOfKey, ownerOfKey, policyOfKey } from "../claim.ts";
@@ -10,6 +11,11 @@ import { type Changes, type Kept, noChanges, type Pending, type Release } from "
 import { give } from "./give.ts";
 import { type Found, finder, type Options, sticky } from "./own-line.ts";
 import { inUse, type Request, withSiblings } from "./request.ts";
+
+interface PoolChanges extends Changes {
+  /** What the record is to know as the last one that the pool allocated in its order; undefined if that does not change. */
+  readonly last?: Address;
+}
 
 /**
  * The decisions for one pool; pools never meet, because no two of one network share an address.
@@ -41,7 +47,7 @@ export function planPool(
   all: readonly Request[],
   recorded: PoolLines,
   options: Options,
-): Changes {
+): PoolChanges {
   const { requests, lines } = inScope(all, recorded, options);
   if (pool === undefined) return { ...noChanges, release: lostLines([], lines, options).map(toReleasing) };
   const verdicts = judge(withSiblings(requests, pool, recorded), pool, lines, options);
@@ -57,6 +63,7 @@ export function planPool(
   const [stuck, left] = partition(lost, (line) => kept.has(line) || unsure.has(ownerOfKey(line.claim)));
   const names = new Set(requests.map(({ claim }) => claim.name));
   return {
+    ...(pool.allocationOrder === "Next" && given.last !== undefined ? { last: given.last } : {}),
     assign: given.assign,
     keep: [...settled.flatMap(({ keep }) => keep ?? []), ...stuck.map((allocation) => ({ allocation }))],
     release: left.map(toReleasing),

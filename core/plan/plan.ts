@@ -1,3 +1,4 @@
+import type { Address } from "../address.ts";
 import { byAddress, type PoolRecord, type Snapshot } from "../allocation.ts";
 import { type Claim, ownerOfKey } from "../claim.ts";
 import { byCodeUnit, IpamError, type Issue } from "../errors.ts";
@@ -33,7 +34,7 @@ export interface Plan extends Changes {
   readonly set: string;
   /** Content tokens of the pools as this plan found them; a pool without a record has none. */
   readonly base: ReadonlyMap<string, string>;
-  /** The pools as configured; a commit records those that get their first line. */
+  /** The pools as configured; a commit records those that get their first line, and where a pool of order Next allocated last. */
   readonly pools: readonly PoolRecord[];
 }
 
@@ -64,14 +65,20 @@ export function plan(input: PlanInput): Plan {
 
   const names = new Set([...pools.map((pool) => pool.name), ...live.keys()]);
   const byName = new Map(pools.map((pool) => [pool.name, pool]));
+  const recorded = new Map(snapshot.pools.map((pool) => [pool.name, pool]));
   const parts = [...names].sort(byCodeUnit).map((name) => {
-    const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [] };
+    const { last } = recorded.get(name) ?? {};
+    const lines = { live: live.get(name) ?? [], releasing: releasing.get(name) ?? [], last };
     const claimed = keys.get(name) ?? new Set();
     const namesOf = (claim: string) => renames.before(claim, claimed);
-    return planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf, owners });
+    return {
+      name,
+      ...planPool(byName.get(name), requests.get(name) ?? [], lines, { set, allowMove, namesOf, owners }),
+    };
   });
+  const last = new Map(parts.map((part) => [part.name, part.last]));
   const isMeant = ({ claim }: Pending) => owners === undefined || owners.has(ownerOfKey(claim));
-  return planOf(set, snapshot, pools, [...parts, { pending: chosen.pending.filter(isMeant) }]);
+  return planOf(set, snapshot, pools, [...parts, { pending: chosen.pending.filter(isMeant) }], last);
 }
 
 /** The plan that the decisions for each pool make, in the order of the record. */
@@ -80,11 +87,12 @@ export function planOf(
   { base }: Snapshot,
   pools: readonly Pool[],
   parts: readonly Partial<Changes>[],
+  last: ReadonlyMap<string, Address | undefined> = new Map(),
 ): Plan {
   return {
     set,
     base,
-    pools: recordsOf(pools),
+    pools: recordsOf(pools, last),
     assign: parts.flatMap(({ assign = [] }) => assign).sort(byAddress),
     keep: parts.flatMap(({ keep = [] }) => keep).sort((a, b) => byAddress(a.allocation, b.allocation)),
     release: parts.flatMap(({ release = [] }) => release).sort((a, b) => byAddress(a.allocation, b.allocation)),
@@ -102,8 +110,11 @@ function refuseMoved(issues: readonly Issue[]): void {
   );
 }
 
-function recordsOf(pools: readonly Pool[]): PoolRecord[] {
+function recordsOf(pools: readonly Pool[], allocated: ReadonlyMap<string, Address | undefined>): PoolRecord[] {
   return pools
-    .map(({ name, prefix, network }) => ({ name, prefix, network }))
+    .map(({ name, prefix, network }): PoolRecord => {
+      const last = allocated.get(name);
+      return { name, prefix, network, ...(last === undefined ? {} : { last }) };
+    })
     .sort((a, b) => byCodeUnit(a.name, b.name));
 }

@@ -120,9 +120,9 @@ export interface NodeIPPool {
      */
     blockLength?: number;
     /**
-     * Which free address a new owner gets. Lowest is the lowest one. With Hashed the name of the first new owner chooses it and those that come with it follow, so that two branches seldom choose the same. Who has an address keeps it. Default is Lowest.
+     * Which free address a new owner gets. Lowest is the lowest one. With Hashed the name of the first new owner chooses it and those that come with it follow, so that two branches seldom choose the same. With Next it is the next free one after the one that was allocated last, so that one that was given back is not allocated again soon. Who has an address keeps it. Default is Lowest.
      */
-    allocationOrder?: "Lowest" | "Hashed";
+    allocationOrder?: "Lowest" | "Hashed" | "Next";
     /**
      * Whether the pool gives nothing new, but addresses that are reserved for their owner or asked for by name. Who has an address keeps it.
      */

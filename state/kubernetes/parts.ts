@@ -1,5 +1,5 @@
 import { formatIssue, IpamError, type PoolRecord, type Snapshot, type UnreadableSubnet } from "../../core/index.ts";
-import { poolLine } from "../codec.ts";
+import { listedLine } from "./subnet-index.ts";
 import { checkPlace, join, partName } from "./subnet-records.ts";
 
 /** Why a part cannot be read, and which pools may have lines there beside those that were read last. */
@@ -77,7 +77,7 @@ export class Parts {
       const ofPart = listed.filter((pool) => partName(pool) === name && !isElsewhere(pool));
       const all = [...(last?.pools ?? []), ...ofPart, ...pools];
       unreadable.push({
-        pools: [...new Map(all.map((pool) => [poolLine(pool), pool])).values()],
+        pools: [...new Map(all.map((pool) => [listedLine(pool), pool])).values()],
         why: why.issues.map(formatIssue).join("\n"),
       });
     }

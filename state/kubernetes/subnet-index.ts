@@ -72,17 +72,22 @@ function clash(a: PoolRecord, b: PoolRecord): boolean {
   return a.name === b.name || overlap(a, b);
 }
 
+/** A pool as the index lists it: where a pool allocated last is said in its part alone. */
+export function listedLine({ name, prefix, network }: PoolRecord): string {
+  return poolLine({ name, prefix, network });
+}
+
 export function isSame(a: PoolRecord, b: PoolRecord): boolean {
   return a.name === b.name && sameSubnet(a, b);
 }
 
 function sorted(pools: readonly PoolRecord[]): PoolRecord[] {
-  return [...pools].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(poolLine(a), poolLine(b)));
+  return [...pools].sort((a, b) => byCodeUnit(a.name, b.name) || byCodeUnit(listedLine(a), listedLine(b)));
 }
 
 /** The index as data of an object. */
 export function encodeIndex({ pools, left, mark, arrived, departed }: Index): Record<string, string> {
-  const lines = (list: readonly PoolRecord[]) => list.map((pool) => `${poolLine(pool)}\n`).join("");
+  const lines = (list: readonly PoolRecord[]) => list.map((pool) => `${listedLine(pool)}\n`).join("");
   const ids = (list: readonly string[]) => list.map((id) => `${id}\n`).join("");
   return {
     pools: lines(pools),
@@ -137,8 +142,8 @@ export function faultsOf(
   recorded: readonly PoolRecord[],
   name: string,
 ): (readonly [PoolRecord, IpamError])[] {
-  const listed = new Set([...pools, ...left].map(poolLine));
-  const unlisted = recorded.filter((pool) => !listed.has(poolLine(pool)));
+  const listed = new Set([...pools, ...left].map(listedLine));
+  const unlisted = recorded.filter((pool) => !listed.has(listedLine(pool)));
   return [
     ...unlisted.map((pool) => [pool, unlistedPool(pool, name)] as const),
     ...twice(recorded).flatMap((two) => two.map((pool) => [pool, doubled(...two)] as const)),
@@ -161,7 +166,7 @@ function unlistedPool(pool: PoolRecord, name: string): IpamError {
   return new IpamError(
     "corrupt",
     `${name} does not list pool ${pool.name} in ${describeSubnet(pool)}, which has addresses`,
-    { hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${poolLine(pool)}` },
+    { hint: `Stop all writers and add this line to its pools, or take it from a backup:\n  ${listedLine(pool)}` },
   );
 }
 

@@ -122,7 +122,7 @@ describe("the API server refuses", () => {
   it.each([
     ["range: {}", "spec.range.cidr: Required value"],
     ["range: {cidr: 10.0.0.0/24}, authority: plan", 'supported values: "Plan", "Cluster"'],
-    ["range: {cidr: 10.0.0.0/24}, allocationOrder: hashed", 'supported values: "Lowest", "Hashed"'],
+    ["range: {cidr: 10.0.0.0/24}, allocationOrder: hashed", 'supported values: "Lowest", "Hashed", "Next"'],
     ["range: {cidr: 10.0.0.0/24, strat: 10.0.0.1}", 'unknown field "spec.range.strat"'],
   ])("%s: %s", async (spec, message) => {
     await expect(create(spec)).rejects.toThrow(message);
@@ -136,6 +136,7 @@ describe("the API server accepts", () => {
     ["range: {cidr: 10.0.0.0/16}, blockLength: 24"],
     ["range: {cidr: 'fd00::/48'}, blockLength: 64"],
     ["range: {cidr: 'fd00::/48'}, blockLength: 64, allocationOrder: Hashed"],
+    ["range: {cidr: 10.0.0.0/24}, allocationOrder: Next"],
     ["range: {cidr: 10.0.0.0/24}, authority: Plan, clusterRange: {start: 10.0.0.1, end: 10.0.0.2}"],
   ])("%s", async (spec) => {
     expect(await create(spec)).toContain("created");

@@ -15,7 +15,7 @@ export interface Store {
 export const pools = [
   poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9"),
   poolOf("q", "2001:db8::/64"),
-  poolOf("r", "10.0.0.0/24", { network: "blue" }),
+  poolOf("r", "10.0.0.0/24", { network: "blue", allocationOrder: "Next" }),
   poolOf("s", "10.4.0.0/14", { blockLength: 22 }),
 ];
 

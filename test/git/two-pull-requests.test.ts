@@ -90,8 +90,8 @@ function merging(filled: AllocationOrder, order: AllocationOrder) {
   return { byGit, byDriver };
 }
 
-it("two pull requests to a Lowest pool are always a conflict", () => {
-  expect(merging("Lowest", "Lowest")).toEqual({ byGit: 0, byDriver: 0 });
+it.each(["Lowest", "Next"] as const)("two pull requests to a %s pool are always a conflict", (order) => {
+  expect(merging(order, order)).toEqual({ byGit: 0, byDriver: 0 });
 });
 
 it("nine of ten to a Hashed pool are merged by git alone", () => {

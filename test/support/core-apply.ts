@@ -14,7 +14,10 @@ export function apply(plan: Plan, before: Snapshot): Snapshot {
   return snapshotOf(
     [...before.allocations.filter(stays), ...kept(false), ...plan.assign],
     [...before.releasing.filter(stays), ...kept(true), ...leaving],
-    [...plan.pools, ...before.pools.filter((record) => !plan.pools.some((pool) => pool.name === record.name))],
+    [
+      ...plan.pools.map((pool) => ({ ...before.pools.find(({ name }) => name === pool.name), ...pool })),
+      ...before.pools.filter((record) => !plan.pools.some((pool) => pool.name === record.name)),
+    ],
   );
 }
 

@@ -25,7 +25,7 @@ const universes: Universe[] = [
   { cidr: "2001:db8::/48", base: "2001:db8:0:fff0::", lengths: [64, 63, 65, 128] },
 ];
 
-const orderArb = fc.constantFrom<AllocationOrder>("Lowest", "Hashed");
+const orderArb = fc.constantFrom<AllocationOrder>("Lowest", "Hashed", "Next");
 const spotArb = fc.nat({ max: 15 });
 const ownerArb = fc.constantFrom(
   { kind: "Node", name: "n1" },

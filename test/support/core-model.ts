@@ -124,6 +124,10 @@ export class WalkedSpace {
     return next;
   }
 
+  beginAfter(at: Address): void {
+    this.last = at;
+  }
+
   private takeAbove(from: Address | undefined): Address | undefined {
     for (const { first, last } of this.range)
       for (let at = from !== undefined && from >= first ? plus(from, 1) : first; at <= last; at++)

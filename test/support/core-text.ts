@@ -55,7 +55,7 @@ export function snapshotOf(
   return {
     pools: pools
       .filter(({ name }) => used.has(name))
-      .map(({ name, prefix, network }) => ({ name, prefix, network }))
+      .map(({ name, prefix, network, last }) => ({ name, prefix, network, ...(last === undefined ? {} : { last }) }))
       .sort((a, b) => (a.name < b.name ? -1 : 1)),
     allocations: [...allocations].sort(byAddress),
     releasing: [...releasing].sort(byAddress),

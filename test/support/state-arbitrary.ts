@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { familyOf } from "../../core/address.ts";
+import { address, familyOf } from "../../core/address.ts";
 import type { Allocation, Snapshot } from "../../core/allocation.ts";
 import type { Block } from "../../core/block.ts";
 import { isPlain } from "../../core/claim.ts";
@@ -10,7 +10,7 @@ import { plus, poolOf, snapshotOf } from "./core-text.ts";
 const pools = [
   poolOf("a", "10.0.0.0/24"),
   poolOf("b-1.x", "10.0.0.0/24 10.0.0.1 10.0.0.9"),
-  poolOf("c", "10.0.0.0/24", { network: "blue" }),
+  { ...poolOf("c", "10.0.0.0/24", { network: "blue" }), last: address("10.0.0.77") },
   poolOf("d", "2001:db8::/64"),
   poolOf("e", "2001:db8::/64", { network: "Blue :: ✓" }),
   poolOf("f", "fe80::/10"),

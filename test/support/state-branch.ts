@@ -15,7 +15,7 @@ import { claimOf, poolOf } from "./core-text.ts";
 export const pools = [
   poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.30"),
   poolOf("q", "2001:db8::/64 2001:db8::1 2001:db8::1e"),
-  poolOf("r", "10.0.0.0/24 10.0.0.1 10.0.0.30", { network: "blue" }),
+  poolOf("r", "10.0.0.0/24 10.0.0.1 10.0.0.30", { network: "blue", allocationOrder: "Next" }),
 ];
 
 /** What the manifests of a branch say of one node. */

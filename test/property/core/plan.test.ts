@@ -2,14 +2,15 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Address } from "../../../core/address.ts";
 import type { Allocation, Snapshot } from "../../../core/allocation.ts";
+import { blockAt } from "../../../core/block.ts";
 import { claimKey, ownerOfKey } from "../../../core/claim.ts";
 import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { intersect } from "../../../core/range.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
-import { freeBlocks, sharing } from "../../support/core-model.ts";
-import { bytesOf, shown, textOf } from "../../support/core-text.ts";
+import { endsOf, freeBlocks, sharing } from "../../support/core-model.ts";
+import { bytesOf, plus, shown, textOf } from "../../support/core-text.ts";
 import { tries } from "../../support/long.ts";
 
 const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = tries(100, 2_000)) =>
@@ -37,9 +38,17 @@ function firstOf(free: Generator<Address>, most: number): Address[] {
   return Array.from({ length: most }, () => free.next().value as Address).filter((at) => at !== undefined);
 }
 
-/** So many free addresses, from one on that is free, and around to the lowest one. */
+/** The first address after the block that an address is in. */
+function after(at: Address, { blockLength }: Pool): Address {
+  return plus(endsOf(blockAt(at, blockLength)).last, 1);
+}
+
+/** So many free addresses, from one on, and around to the lowest one. */
 function following(pool: Pool, held: readonly Allocation[], from: Address | undefined, most: number): Address[] {
-  const upper = from === undefined ? [] : intersect(pool.automatic, [{ first: from, last: pool.prefix.last }]);
+  const upper =
+    from === undefined || from > pool.prefix.last
+      ? []
+      : intersect(pool.automatic, [{ first: from, last: pool.prefix.last }]);
   const above = firstOf(freeBlocks(pool, upper, held), most);
   return [...above, ...freeIn(pool, held, most - above.length)];
 }
@@ -137,15 +146,16 @@ describe("in every history of plans", () => {
     });
   });
 
-  it("the first keys get the lowest free addresses, or in a Hashed pool free ones that follow each other", () => {
+  it("the first keys get the lowest free addresses, or free ones that follow each other or the last one", () => {
     everyPlan((visit) => {
       for (const pool of visit.input.pools) {
         const given = automaticIn(pool, visit);
         const byKey = [...given].sort((a, b) => (a.claim < b.claim ? -1 : 1)).map((line) => line.address);
         const others = visit.made.assign.filter((line) => !given.includes(line));
         const held = [...linesOf(visit.before), ...others];
-        if (pool.allocationOrder === "Lowest") expect(byKey).toEqual(freeIn(pool, held, given.length));
-        else expect(byKey).toEqual(following(pool, held, byKey[0], given.length));
+        const { last } = visit.before.pools.find(({ name }) => name === pool.name) ?? {};
+        const from = { Lowest: undefined, Hashed: byKey[0], Next: last && after(last, pool) }[pool.allocationOrder];
+        expect(byKey).toEqual(following(pool, held, from, given.length));
         expect(given.filter((line) => line.length !== pool.blockLength)).toEqual([]);
       }
     });

@@ -28,10 +28,11 @@ function meaning({ pools, allocations, releasing }: Snapshot) {
   });
   return {
     version: 1,
-    pools: pools.map(({ name, prefix, network }) => ({
+    pools: pools.map(({ name, prefix, network, last }) => ({
       pool: name,
       cidr: formatPrefix(prefix),
       ...(network === "default" ? {} : { network }),
+      ...(last === undefined ? {} : { last: formatAddress(last) }),
     })),
     allocations: allocations.map(line),
     releasing: releasing.map((one) => ({ ...line(one), releasing: true })),

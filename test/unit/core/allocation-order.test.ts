@@ -1,11 +1,14 @@
 import { describe, expect, it } from "vitest";
-import { type Address, formatAddress } from "../../../core/address.ts";
-import { emptySnapshot, type Snapshot } from "../../../core/allocation.ts";
+import { type Address, address, formatAddress } from "../../../core/address.ts";
+import { emptySnapshot, type PoolRecord, type Snapshot } from "../../../core/allocation.ts";
 import { FreeSpace } from "../../../core/free-space.ts";
 import { hashOf } from "../../../core/hash.ts";
 import { plan } from "../../../core/plan/plan.ts";
+import { planRelease } from "../../../core/plan/release.ts";
 import type { PoolSpec } from "../../../core/pool-spec.ts";
 import { applyPlan } from "../../../state/apply.ts";
+import { decode, encode, snapshotOf } from "../../../state/codec.ts";
+import { mergeRecords } from "../../../state/merge.ts";
 import { claimOf, poolOf } from "../../support/core-text.ts";
 
 /** Plans for these nodes on top of a record: the record after it. */
@@ -102,11 +105,114 @@ describe("a Hashed pool", () => {
   });
 });
 
+describe("a Next pool", () => {
+  const next = { allocationOrder: "Next" } as const;
+  const range = "10.0.0.0/24 10.0.0.1 10.0.0.5";
+  /** The record once these nodes are gone, and known to be. */
+  const without = (record: Snapshot, gone: readonly string[]) => {
+    const lines = record.allocations.filter(({ claim }) => gone.includes(claim.split("/")[1] ?? ""));
+    return applyPlan(record, planRelease(record, lines)) ?? record;
+  };
+
+  it("goes on after the address that it allocated last, though that is free again", () => {
+    let record = recordAfter(next, ["a", "b"], emptySnapshot, range);
+    expect(heldIn(record)).toEqual({ a: "10.0.0.1", b: "10.0.0.2" });
+    record = recordAfter(next, ["a", "c"], without(record, ["b"]), range);
+    expect(heldIn(record)).toEqual({ a: "10.0.0.1", c: "10.0.0.3" });
+  });
+
+  it("allocates an address again once it has been around, and all of them where all are needed", () => {
+    let record = recordAfter(next, ["a", "b", "c", "d"], emptySnapshot, range);
+    record = recordAfter(next, ["b", "d", "e", "f"], without(record, ["a", "c"]), range);
+    expect(heldIn(record)).toEqual({ b: "10.0.0.2", d: "10.0.0.4", e: "10.0.0.5", f: "10.0.0.1" });
+    record = recordAfter(next, ["b", "d", "e", "f", "g", "h"], record, range);
+    expect(Object.keys(heldIn(record))).toHaveLength(5);
+  });
+
+  it("gives one address after the other to a node that is replaced again and again", () => {
+    let record = recordAfter(next, ["n0"], emptySnapshot, range);
+    const all = [1, 2, 3, 4, 5].map((n) => {
+      const both = recordAfter(next, [`n${n - 1}`, `n${n}`], record, range);
+      record = without(both, [`n${n - 1}`]);
+      return heldIn(record)[`n${n}`];
+    });
+    expect(all).toEqual(["10.0.0.2", "10.0.0.3", "10.0.0.4", "10.0.0.5", "10.0.0.1"]);
+  });
+
+  it("is not led astray by an address that somebody asked for by name", () => {
+    const wanted = { ...next, reservations: [{ address: "10.0.0.4", owner: "Node/r" }] };
+    const record = recordAfter(wanted, ["a", "r"], emptySnapshot, range);
+    expect(heldIn(recordAfter(wanted, ["a", "b", "r"], record, range))).toMatchObject({ b: "10.0.0.2" });
+  });
+
+  it("goes on where it was in what is left of its range, or the range has grown", () => {
+    const record = recordAfter(next, ["a", "b", "c"], emptySnapshot, range);
+    const later = (to: string) =>
+      heldIn(recordAfter(next, ["c", "d"], without(record, ["a", "b"]), `10.0.0.0/24 ${to}`)).d;
+    expect(later("10.0.0.1 10.0.0.3")).toBe("10.0.0.1");
+    expect(later("10.0.0.1 10.0.0.99")).toBe("10.0.0.4");
+  });
+
+  it("does so with blocks", () => {
+    const blocks = { ...next, blockLength: 24 };
+    const record = recordAfter(blocks, ["a", "b"], emptySnapshot, "10.0.0.0/16");
+    expect(heldIn(recordAfter(blocks, ["a", "c"], without(record, ["b"]), "10.0.0.0/16")).c).toBe("10.0.2.0");
+  });
+
+  it("knows where it was through a lock", () => {
+    const record = recordAfter(next, ["a", "b"], emptySnapshot, range);
+    const text = encode(record);
+    expect(text).toContain('- {"pool":"p","cidr":"10.0.0.0/24","last":"10.0.0.2"}');
+    expect(decode(text, "nodeippool.lock")).toEqual(record);
+  });
+
+  it.each(['"10.0.1.0"', '"10.0.0"', "7"])("refuses a lock whose pool allocated %s last", (last) => {
+    const text = encode(recordAfter(next, ["a"], emptySnapshot, range)).replace('"last":"10.0.0.1"', `"last":${last}`);
+    expect(() => decode(text, "nodeippool.lock")).toThrow("has a last address that is not in its cidr");
+  });
+
+  it("does not go back where a plan is committed a second time", () => {
+    const pools = [poolOf("p", range, next)];
+    const claims = ["a", "b"].map((node) => claimOf(`Node/${node}/eth1 pool=p`));
+    const first = plan({ pools, claims: claims.slice(0, 1), snapshot: emptySnapshot });
+    const one = applyPlan(emptySnapshot, first) as Snapshot;
+    const two = applyPlan(one, plan({ pools, claims, snapshot: one })) as Snapshot;
+    expect(applyPlan(two, first)).toBeUndefined();
+    expect(two.pools.map(({ last }) => last && formatAddress(last))).toEqual(["10.0.0.2"]);
+  });
+
+  // Of base, ours and theirs: what was allocated last there.
+  it.each([
+    [3, 4, 3, 4],
+    [3, 3, 5, 5],
+    [1, 3, 5, 5],
+    [4, 5, 2, 2],
+    [undefined, 2, 4, 4],
+    [undefined, undefined, 4, 4],
+    [3, 3, 3, 3],
+  ])("whose branches, from %s on, have come to %s and %s has come to %s when they are merged", (...all) => {
+    const { pools, allocations } = recordAfter(next, ["a"], emptySnapshot, range);
+    const [base, ours, theirs, want] = all.map((n) => (n === undefined ? undefined : address(`10.0.0.${n}`)));
+    const at = (last: Address | undefined) => {
+      const [{ last: _, ...pool } = {} as PoolRecord] = pools;
+      return snapshotOf({ pools: [{ ...pool, ...(last === undefined ? {} : { last }) }], allocations, releasing: [] });
+    };
+    for (const [one, other] of [
+      [ours, theirs],
+      [theirs, ours],
+    ]) {
+      const { snapshot } = mergeRecords(at(base), at(one), at(other));
+      expect(snapshot.pools.map(({ last }) => last)).toEqual([want]);
+    }
+  });
+});
+
 it("who has an address keeps it, whatever becomes of the order and the ranges of the pool", () => {
   let record = recordAfter({}, names(20));
   const before = heldIn(record);
   for (const spec of [
     { allocationOrder: "Hashed" },
+    { allocationOrder: "Next" },
     { allocationOrder: "Lowest", additionalRanges: [{ start: "10.0.0.200", end: "10.0.0.220" }] },
     { allocationOrder: "Hashed", clusterRange: { start: "10.0.0.100", end: "10.0.0.140" } },
   ] as const) {

@@ -50,6 +50,18 @@ describe("pools of a program", () => {
   });
 });
 
+it("a pool of order Next goes on after the address that the stack allocated last", () => {
+  const next = { pools: { lan: { ...pools.lan, allocationOrder: "Next" } } } as const;
+  const first = planInStack(lanInputs(lanClaims("a", "b"), undefined, next));
+  expect(first.last).toEqual({ lan: "10.0.0.2" });
+  const gone = planInStack(lanInputs(lanClaims("a"), first, { ...next, confirmRelease: true }));
+  const free = planInStack(lanInputs(lanClaims("a"), gone, { ...next, release: ["10.0.0.2"] }));
+  expect([shortState(gone), shortState(free)]).toEqual(["a=1 / b=2", "a=1"]);
+  const after = planInStack(lanInputs(lanClaims("a", "c"), free, next));
+  expect([shortState(after), after.last]).toEqual(["a=1 c=3", { lan: "10.0.0.3" }]);
+  expect(planInStack(lanInputs(lanClaims("a"))).last).toBeUndefined();
+});
+
 describe("an owner whose claim has another id", () => {
   const claim = (key: string, owner?: string) => [{ key, pool: "lan", ...(owner === undefined ? {} : { owner }) }];
   const plain = planInStack(lanInputs(lanClaims("x", "a")));

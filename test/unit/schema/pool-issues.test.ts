@@ -43,7 +43,7 @@ describe("readManifests places every issue of a pool's spec", () => {
       '6:12 network must match pattern "^[a-z0-9]([a-z0-9-]*[a-z0-9])?$"',
     ],
     [`  range: {cidr: ${cidr}}\n  authority: Nobody`, "6:14 authority must be one of Plan, Cluster"],
-    [`  range: {cidr: ${cidr}}\n  allocationOrder: Random`, "6:20 allocationOrder must be one of Lowest, Hashed"],
+    [`  range: {cidr: ${cidr}}\n  allocationOrder: Random`, "6:20 allocationOrder must be one of Lowest, Hashed, Next"],
     [`  range: {cidr: ${cidr}}\n  reclaimPolicy: retain`, "6:18 reclaimPolicy must be one of Delete, Retain"],
     [`  range: {cidr: ${cidr}}\n  allowZeroAnd255: "true"`, "6:20 allowZeroAnd255 must be true or false, but is text"],
     [`  range: {cidr: ${cidr}}\n  clusterRange: {start: 10.0.0.1}`, "6:17 clusterRange needs the field end"],

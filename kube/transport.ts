@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import type { TLSSocket } from "node:tls";
 import type { Access } from "./access.ts";
 import { credentialsOf } from "./credentials.ts";
+import { proxyFor } from "./proxy.ts";
 
 /** An import would load all of it, the client of WebSockets too: 13 MiB, and a tenth of a start. */
 const http = process.getBuiltinModule("node:http");
@@ -61,10 +62,9 @@ const IDLE = 20_000;
 export type Sent = (verb: string, status: number) => void;
 
 export function transport(access: Access, timeout: number, told: Sent = () => {}): Transport {
-  const { protocol, hostname } = access.server;
-  const { Agent } = protocol === "https:" ? https : http;
-  const isLocal = /^(localhost|127\..*|\[::1\])$/.test(hostname);
-  const proxyEnv = access.proxy ? { HTTP_PROXY: access.proxy, HTTPS_PROXY: access.proxy } : isLocal ? {} : process.env;
+  const { Agent } = access.server.protocol === "https:" ? https : http;
+  const proxy = access.proxy ?? proxyFor(access.server, process.env);
+  const proxyEnv = proxy === undefined ? {} : { HTTP_PROXY: proxy, HTTPS_PROXY: proxy };
   const agent = new Agent({ keepAlive: true, timeout: IDLE, proxyEnv });
   const tls = {
     ...(access.ca === undefined ? {} : { ca: access.ca }),

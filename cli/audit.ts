@@ -2,7 +2,6 @@ import {
   audit,
   clusterSet,
   codes,
-  type Finding,
   formatBlock,
   IpamError,
   importedSet,
@@ -20,6 +19,7 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { OwnerNames } from "../pipeline/owner-names.ts";
 import { nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
+import { auditHistory, type AuditFinding, historyNote } from "./audit-history.ts";
 import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
@@ -55,12 +55,12 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const reports = names.reports(shown.nodes);
   if (uses.length + elsewhere.length + reports.size === 0) refuseNothingUsed(path, pools, snapshot);
   const existing = nodes.length === 0 ? {} : { owners: ownersOf(nodes, snapshot) };
-  const placed = isLockfile(options) ? placesIn(options.lock) : (finding: Finding) => finding;
+  const placed = isLockfile(options) ? placesIn(options.lock) : (finding: AuditFinding) => finding;
   const owners = new Set(reports.keys());
   const shows = { owners, sets: new Set([set, ...setsShown(snapshot, uses, owners)]) };
-  const all = audit({ pools, snapshot, uses, elsewhere, shows, ...existing });
+  const all = [...auditHistory(snapshot, options), ...audit({ pools, snapshot, uses, elsewhere, shows, ...existing })];
   const found = all.filter((finding) => (finding.set ?? set) === set).map(placed);
-  const notes = found.length > 0 ? noLockNote(options) : [];
+  const notes = [...(found.length > 0 ? noLockNote(options) : []), ...historyNote(options)];
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
   else
@@ -154,7 +154,7 @@ function ownersOf(nodes: readonly ClusterNode[], { allocations }: Snapshot): Set
 }
 
 /** Gives findings about a line of the lock its place. */
-function placesIn(lock: string): (finding: Finding) => Finding {
+function placesIn(lock: string): (finding: AuditFinding) => AuditFinding {
   const numbers = new Map<string, number>();
   (exists(lock) ? readFile(lock) : "").split("\n").forEach((text, i) => {
     const start = /^- \{"address":"[^"]*","pool":"[^"]*"/.exec(text)?.[0];
@@ -173,11 +173,11 @@ function countChecked(pools: readonly Pool[], { allocations, releasing }: Snapsh
   return new Set([...usedIn(pools, uses), ...recorded]).size;
 }
 
-function findingLine({ kind, message, at }: Finding): string {
+function findingLine({ kind, message, at }: AuditFinding): string {
   const place = at === undefined ? "" : `${at.file}:${at.line}:${at.column}: `;
   return `${place}${paint("red", `${kind}:`)} ${message}`;
 }
 
-function findingJson({ kind, address, line, message, at }: Finding) {
+function findingJson({ kind, address, line, message, at }: AuditFinding) {
   return { kind, address: formatBlock(line ?? { address }), message, at };
 }

@@ -1,7 +1,6 @@
-import { basename, dirname } from "node:path";
+import { basename } from "node:path";
 import {
   type Allocation,
-  emptySnapshot,
   formatBlock,
   IpamError,
   type Issue,
@@ -15,22 +14,16 @@ import {
   shellWord,
 } from "../core/index.ts";
 import type { Guard } from "../pipeline/guards.ts";
-import { mayHaveRepository } from "../state/git.ts";
-import { incomingHeads, isUnmerged, lastMerges, mergedHeads } from "../state/git-merge.ts";
-import { lockAt } from "../state/git-versions.ts";
+import { applyPlan } from "../state/apply.ts";
+import { incomingHeads, isUnmerged } from "../state/git-merge.ts";
+import { type Version, versionsOf } from "../state/lock-history.ts";
+import { describeGivenAway, type GivenAway, givenAway, mendGivenAway } from "./given-away.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 /** A live line of another version of the lock, and the new line that the plan gives its owner in place of it. */
 interface Lost {
   readonly line: Allocation;
   readonly fresh: Allocation;
-}
-
-/** A version of the lock, and others than the present one that may know what became of its lines. */
-interface Version {
-  readonly revision: string;
-  readonly record: Snapshot;
-  readonly others: readonly Snapshot[];
 }
 
 /**
@@ -74,7 +67,8 @@ export function lostLines(
  * `stale` for a plan that moves an owner because the lock was taken from one side of a merge, or from an older commit:
  * HEAD, a side of the merge in progress or a parent of the merge that HEAD is has another address for it, or one of the last
  * merges has dropped that. Where both sides have been merged, just now (`isMerged`) or before `git add`, an owner whose
- * address somebody has who stays is to get another one. Undefined where nothing is lost.
+ * address somebody has who stays is to get another one. `stale`, too, for an address that the lock or the plan gives away.
+ * Undefined where nothing is lost.
  */
 export function refusalOfLost(
   proposed: Plan,
@@ -82,47 +76,36 @@ export function refusalOfLost(
   isMerged: boolean,
   options: StateOptions,
 ): IpamError | undefined {
-  if (proposed.assign.length === 0 || !isLockfile(options) || !mayHaveRepository(dirname(options.lock)))
-    return undefined;
+  if (!isLockfile(options)) return undefined;
+  const { lock } = options;
   const gone = new Set(proposed.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
   const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
-  const settled = new Set(isMerged || isUnmerged(options.lock) ? staying.map(placeOf) : []);
-  const incoming = incomingHeads(options.lock);
-  for (const { revision, record, others } of versionsOf(options.lock, incoming)) {
+  const isSettling = isMerged || isUnmerged(lock);
+  const settled = new Set(isSettling ? staying.map(placeOf) : []);
+  const versions = versionsOf(lock);
+  for (const { revision, record, next } of versions) {
+    const others = othersOf(next);
+    if (others === undefined) continue;
     const lost = lostLines(proposed, present, record, others).filter(({ line }) => !settled.has(placeOf(line)));
-    if (lost.length === 0) continue;
-    return new IpamError("stale", issuesOf(lost, revision, options.lock, incoming.length > 0));
+    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, incomingHeads(lock).length > 0));
   }
-  return undefined;
+  const given = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, versions);
+  return given.length === 0 ? undefined : new IpamError("stale", issuesOfGiven(given, lock));
+}
+
+/**
+ * What else may know what became of the lines of a version: of a merge before HEAD only what it dropped itself counts, as a
+ * line that its base has was taken away by one side. Undefined where the lines of a version are not asked for: what a commit
+ * took away, it released.
+ */
+function othersOf(next: Version["next"]): readonly Snapshot[] | undefined {
+  if (typeof next === "string") return [];
+  return next.merge && [next.record, next.merge.base];
 }
 
 /** The guard of that: an owner keeps the address that another version of the lock has for it, unless moves are allowed. */
 export function keepsLines(isMerged: boolean, options: StateOptions & { readonly allowMove?: boolean }): Guard {
   return ({ plan, before }) => (options.allowMove ? undefined : refusalOfLost(plan, before, isMerged, options));
-}
-
-/**
- * The versions that a plan is held against. Of a merge before HEAD only what it dropped itself counts: a line that its base
- * has was taken away by one side.
- */
-function* versionsOf(lock: string, incoming: readonly string[]): Generator<Version> {
-  const heads = incoming.length > 0 ? [...incoming, "HEAD"] : ["HEAD", ...mergedHeads(lock)];
-  for (const revision of heads) yield { revision, record: versionAt(lock, revision), others: [] };
-  if (incoming.length > 0) return;
-  for (const { commit, base, parents } of lastMerges(lock)) {
-    const others = [commit, base].map((revision) => versionAt(lock, revision));
-    for (const revision of parents) yield { revision, record: versionAt(lock, revision), others };
-  }
-}
-
-/** A version of the lock; empty where git has none, or it cannot be read. */
-function versionAt(lock: string, revision: string): Snapshot {
-  try {
-    return lockAt(lock, revision) ?? emptySnapshot;
-  } catch (error) {
-    if (error instanceof IpamError) return emptySnapshot;
-    throw error;
-  }
 }
 
 const most = 5;
@@ -144,5 +127,15 @@ function issuesOf(lost: readonly Lost[], revision: string, lock: string, isMergi
   return [
     ...issues.slice(0, -1),
     { ...(issues.at(-1) as Issue), hint: `${more}${back}. If the new addresses are meant: --allow-move.` },
+  ];
+}
+
+function issuesOfGiven(given: readonly GivenAway[], lock: string): Issue[] {
+  const issues = given.slice(0, most).map((one): Issue => ({ message: describeGivenAway(one, lock) }));
+  const more = given.length > most ? `${given.length - most} more addresses are given away. ` : "";
+  const mend = mendGivenAway(given[0] as GivenAway, lock);
+  return [
+    ...issues.slice(0, -1),
+    { ...(issues.at(-1) as Issue), hint: `${more}${mend} If it is meant: --allow-move.` },
   ];
 }

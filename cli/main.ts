@@ -29,7 +29,7 @@ function withState(verb: Command): Command {
     );
 }
 
-const init = ["--init", "begin the lockfile although the repository has another lock"] as const;
+const init = ["--init", "begin the lockfile although the repository has another lock, or ignores this one"] as const;
 
 /** The manifests define the pools, unless --pools says otherwise. */
 function poolsOf<T>(options: T & { manifests: string }): T & { pools: string } {

@@ -5,9 +5,9 @@ import type { KnownBackend, StateBackend } from "../state/backend.ts";
 import { openKubernetes } from "../state/kubernetes/open.ts";
 import { type Lockfile, type LockfileOptions, lockfile, readMarked } from "../state/lockfile.ts";
 import { type Mark, refusalOfMark } from "../state/mark.ts";
-import { refuseDeleted, refuseMissing } from "../state/missing-lock.ts";
+import { howToAdd, ignoredBy, refuseDeleted, refuseMissing } from "../state/missing-lock.ts";
 import { exists } from "./files.ts";
-import { noteRecorded } from "./terminal.ts";
+import { noteRecorded, paint } from "./terminal.ts";
 
 /** The options of a verb that say where allocations live. */
 export interface StateOptions {
@@ -43,7 +43,28 @@ function openCluster({ context, namespace }: StateOptions): Promise<KnownBackend
 /** Opens the lockfile for what only a file can do: merge the two sides of it, or take many plans in one write. */
 export function openLock({ lock, init = false }: StateOptions, file?: LockfileOptions): Lockfile {
   refuseNoFolder(lock);
-  return lockfile(lock, { ...file, init });
+  const opened = lockfile(lock, { ...file, init });
+  // Whoever begins it with --init was told before.
+  if (init) return opened;
+  const written = (after: Snapshot) => {
+    noteIgnored(lock);
+    return after;
+  };
+  return {
+    ...opened,
+    commit: async (plan) => written(await opened.commit(plan)),
+    commitAll: (plans) => written(opened.commitAll(plans)),
+  };
+}
+
+/** On standard error: standard output may be JSON. */
+function noteIgnored(lock: string): void {
+  const pattern = ignoredBy(lock);
+  if (pattern === undefined) return;
+  const why = "clones and CI do not have it, and would give nodes other addresses";
+  process.stderr.write(
+    `${paint("yellow", "Warning:")} git ignores ${lock} (${pattern}): ${why}. To commit it, ${howToAdd(lock)}\n`,
+  );
 }
 
 /**

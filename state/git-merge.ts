@@ -40,24 +40,50 @@ export function mergedHeads(path: string): readonly string[] {
   return git(dirname(path), "rev-parse", "--verify", "--quiet", "HEAD^2") === undefined ? [] : ["HEAD^1", "HEAD^2"];
 }
 
-interface PastMerge {
+/** A commit that changed the lock. */
+export interface PastChange {
   readonly commit: string;
-  readonly base: string;
   readonly parents: readonly string[];
+  /** Of a merge: what its sides have in common. */
+  readonly base?: string;
 }
 
-/** The last three merges of which a side had another lock than they have, not further back than 200 commits. */
-export function lastMerges(path: string): PastMerge[] {
+/**
+ * The last three merges of which a side had another lock than they have, and the last three other commits that changed it,
+ * newest first, not further back than 200 commits.
+ */
+export function lastChanges(path: string): PastChange[] {
   const [folder, name] = [dirname(path), basename(path)];
   const old = git(folder, "rev-parse", "--verify", "--quiet", "HEAD~200")?.trim();
   const range = old === undefined ? ["HEAD"] : ["HEAD", `^${old}`];
-  const merges = git(folder, "log", "--merges", "--full-history", "-n3", "--format=%h %p", ...range, "--", name);
-  const lines = (merges ?? "").split("\n").filter((line) => line !== "");
-  return lines.flatMap((line) => {
-    const [commit = "", ...sides] = line.split(" ");
-    const base = git(folder, "merge-base", "--octopus", ...sides)?.trim();
-    return base === undefined ? [] : { commit, base, parents: sides.map((_, i) => `${commit}^${i + 1}`) };
+  const log = git(folder, "log", "--topo-order", "--full-history", "--format=%h %P", ...range, "--", name) ?? "";
+  const changes = log.split("\n").flatMap((line): PastChange[] => {
+    const [commit = "", ...parents] = line.split(" ").filter((word) => word !== "");
+    return parents.length === 0 ? [] : [{ commit, parents }];
   });
+  const isMerge = ({ parents }: PastChange) => parents.length > 1;
+  const last = new Set([true, false].flatMap((is) => changes.filter((one) => isMerge(one) === is).slice(0, 3)));
+  return changes
+    .filter((change) => last.has(change))
+    .flatMap((change) => {
+      if (!isMerge(change)) return change;
+      const base = git(folder, "merge-base", "--octopus", ...change.parents)?.trim();
+      return base === undefined ? [] : { ...change, base };
+    });
+}
+
+/**
+ * Which parents of a merge were on the main branch. Where none is known to have been, or git does not know a main branch, the
+ * first one: that is what the merge was made on.
+ */
+export function onMainline(path: string, parents: readonly string[]): readonly string[] {
+  const folder = dirname(path);
+  const names = ["remotes/origin/HEAD", "remotes/origin/main", "remotes/origin/master", "heads/main", "heads/master"];
+  const known = git(folder, "for-each-ref", "--format=%(refname)", ...names.map((name) => `refs/${name}`)) ?? "";
+  const main = names.find((name) => known.split("\n").includes(`refs/${name}`)) ?? "HEAD";
+  const line = new Set(git(folder, "rev-list", "--first-parent", "-n1000", main)?.split("\n"));
+  const landed = parents.filter((parent) => line.has(parent));
+  return landed.length > 0 ? landed : parents.slice(0, 1);
 }
 
 /** The sides of the merge in progress. Of several heads git merges one after the other into HEAD, and stops at the last one. */

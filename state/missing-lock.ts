@@ -11,6 +11,7 @@ import { checkGit, git, repositoryOf } from "./git.ts";
  *  does not tell                                           | any    | `unavailable`
  *  has it in its index, or a submodule not checked out has | any    | `stale`
  *  has another lock in its folder, above it or below it    | no     | `stale`
+ *  ignores it                                              | no     | `stale`
  *  has none of these, or there is no repository            | any    |
  */
 export function refuseMissing(path: string, init = false): void {
@@ -20,12 +21,37 @@ export function refuseMissing(path: string, init = false): void {
   if (folder === undefined || init) return;
   const own = dirname(relative(folder, resolve(path)));
   const other = locksIn(folder).find((lock) => isInside(own, dirname(lock)) || isInside(dirname(lock), own));
-  if (other === undefined) return;
+  if (other === undefined) {
+    refuseIgnored(path);
+    return;
+  }
   const there = relative("", resolve(folder, other));
   throw new IpamError("stale", `${path} is not there, and this repository has ${there}`, {
     hint: "If that is the record, name that one. To begin another record beside it",
     remedy: ["record", "init"],
   });
+}
+
+/** A clone never has a lock that git ignores: to plan without it could move every node. */
+function refuseIgnored(path: string): void {
+  const pattern = ignoredBy(path);
+  if (pattern === undefined) return;
+  throw new IpamError("stale", `${path} is not there, and git ignores it (${pattern}), so a clone never has it`, {
+    hint: `Bring it back from where it was written, and ${howToAdd(path)}. To begin a new record`,
+    remedy: ["record", "init"],
+  });
+}
+
+/** The pattern by which git ignores a file that it does not have, `.gitignore:1:*.lock`; undefined if git does not ignore it. */
+export function ignoredBy(path: string): string | undefined {
+  const found = git(dirname(path), "check-ignore", "--verbose", "--", basename(path))?.split("\t")[0];
+  // A pattern with `!` is why it is not ignored.
+  return found === undefined || /^[^\t]*?:\d+:!/.test(found) ? undefined : found;
+}
+
+/** How a user has git keep a lock that it ignores. */
+export function howToAdd(path: string): string {
+  return `add it: git add -f ${shellWord(path)} (or write !${basename(path)} at the end of .gitignore)`;
 }
 
 /** Is a path of a repository this folder, or in it? */

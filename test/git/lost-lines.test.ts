@@ -463,7 +463,7 @@ describe("a merge that was committed with the lock of one side", () => {
     if (another) {
       git("git checkout -qb g");
       nodes("n1", "n2", "n3", "n4", "f5", "g6");
-      await allocate();
+      await allocate("--allow-move");
       git("git checkout -q main; git merge -q --no-ff -m another g");
     }
     nodes("n1", "n2", "n3", "n4", "f5", "m5", ...(another ? ["g6"] : []));
@@ -680,14 +680,25 @@ it("a node that leaves, is released and replaced before a commit is not in the w
   expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "4 n5"]);
 });
 
-it("two lines that are exchanged by hand are what mv writes over a third name: plan takes them, diff shows them", async () => {
-  for (const names of ["n1 n0", "n2 n1", "n0 n2"]) await nodeippool(`mv ${names.replace(/n/g, "Node/n")}`);
+it("two lines that are exchanged by hand are refused; by mv they are taken if each mv is committed", async () => {
+  for (const names of ["n1 n0", "n2 n1", "n0 n2"])
+    git(`nodeippool mv ${names.replace(/n/g, "Node/n")}; git commit -qam mv`);
+  expect((await run("plan")).stdout).toMatch(/Nothing to record\.\n$/);
   const exchanged = lock();
+  git("git checkout -q -b by-hand HEAD~3");
   git(
     "git checkout -q nodeippool.lock; sed -i 's#Node/n1/#Node/n0/#; s#Node/n2/#Node/n1/#; s#Node/n0/#Node/n2/#' nodeippool.lock",
   );
   expect(lock()).toBe(exchanged);
-  expect((await run("plan")).stdout).toMatch(/Nothing to record\.\n$/);
+  for (const verb of ["plan", "allocate"])
+    expect(await run(verb)).toMatchObject({
+      status: 5,
+      stderr:
+        "stale: 10.0.0.1 was allocated to n1 (pol/a) in HEAD; nodeippool.lock gave it to n2, and 10.0.0.2 to n1\n" +
+        "stale: 10.0.0.2 was allocated to n2 (pol/a) in HEAD; nodeippool.lock gave it to n1, and 10.0.0.1 to n2\n" +
+        "  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the names were exchanged with nodeippool mv, commit after each mv. If it is meant: --allow-move.\n",
+    });
+  expect((await run("plan", "--allow-move")).stdout).toMatch(/Nothing to record\.\n$/);
   const { stdout } = await cli(["diff", "HEAD"], folder);
   expect(stdout).toMatch(/ 10\.0\.0\.1 [\s\S]* 10\.0\.0\.2 [\s\S]*\n2 lines changed since HEAD/);
 });

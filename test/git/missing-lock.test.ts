@@ -1,7 +1,7 @@
-import { cpSync, mkdirSync, rmSync, symlinkSync } from "node:fs";
+import { cpSync, mkdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeEach, expect, it } from "vitest";
+import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../support/console.ts";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
@@ -100,6 +100,46 @@ it("begun around a command, which reads it before it is there", async () => {
   ];
   expect(await cli(["allocate", ...args], folder)).toMatchObject({ status: 5, stdout: "" });
   expect(await cli(["allocate", "--init", ...args], folder)).toMatchObject({ status: 0 });
+});
+
+describe("a lock that git ignores", () => {
+  const pattern = ".gitignore:1:*.lock";
+  beforeEach(() =>
+    git("git rm -q --cached nodeippool.lock; echo '*.lock' > .gitignore; git add -A; git commit -qm ignored"),
+  );
+
+  it("is written with a warning that names the pattern, and how git keeps it", async () => {
+    writeFileSync(join(folder, "nodes.txt"), "node01\nnode02\nnode03\nnode09\n");
+    expect(await run("allocate")).toMatchObject({
+      status: 0,
+      stderr:
+        `Warning: git ignores nodeippool.lock (${pattern}): clones and CI do not have it, and would give nodes other addresses. ` +
+        "To commit it, add it: git add -f nodeippool.lock (or write !nodeippool.lock at the end of .gitignore)\n",
+    });
+    expect((await cli(["mv", "node09", "node10"], folder)).stderr).toContain("Warning: git ignores nodeippool.lock");
+    git("git add -f nodeippool.lock");
+    expect(await cli(["mv", "node10", "node11"], folder)).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it.each(["plan", "allocate", "render", "audit"])("is not begun anew where it is missing: %s", async (verb) => {
+    rmSync(join(folder, "nodeippool.lock"));
+    const refusal = {
+      status: 5,
+      stdout: "",
+      stderr: expect.stringMatching(
+        /^stale: nodeippool\.lock is not there, and git ignores it \(\.gitignore:1:\*\.lock\), so a clone never has it\n.* git add -f nodeippool\.lock .* To begin a new record: nodeippool allocate --init\n$/,
+      ),
+    };
+    expect(await run(verb)).toMatchObject(refusal);
+    if (verb !== "allocate") return;
+    expect(await run(verb, "--init")).toMatchObject({ status: 0, stderr: "" });
+    expect(await run(verb)).toMatchObject({ status: 0, stderr: "" });
+  });
+
+  it("is begun where the pattern spares it", async () => {
+    git("echo '!nodeippool.lock' >> .gitignore; rm nodeippool.lock");
+    expect(await run("allocate")).toMatchObject({ status: 0, stderr: "" });
+  });
 });
 
 it.each([

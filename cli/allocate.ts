@@ -1,13 +1,14 @@
 import { IpamError, isNoop } from "../core/index.ts";
-import { firstRefusal } from "../pipeline/guards.ts";
+import { allServed, firstRefusal } from "../pipeline/guards.ts";
 import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
+import { errorJson } from "./report-error.ts";
 import { reportPlan } from "./report-plan.ts";
 import { record } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { guardsFor, type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
+import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
 export interface AllocateOptions extends PlanningOptions, MergeOptions {
   readonly json?: boolean;
@@ -46,10 +47,12 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
     throw error;
   }
   const notes = notesOn(workspace, proposal);
-  if (options.json) printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson) });
+  const unserved = allServed(proposal);
+  const error = unserved && { error: errorJson(unserved) };
+  if (options.json) printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson), ...error });
   else {
     print(...mergeLines(state, merge), ...(isShown ? [] : changes), ...notes);
     print(records ? `Recorded in ${state.name}.` : "Nothing to record.");
   }
-  refuseUnserved(proposal);
+  if (unserved !== undefined) throw unserved;
 }

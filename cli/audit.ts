@@ -19,7 +19,7 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { OwnerNames } from "../pipeline/owner-names.ts";
 import { nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
-import { auditHistory, type AuditFinding, historyNote } from "./audit-history.ts";
+import { type AuditFinding, auditHistory, historyNote } from "./audit-history.ts";
 import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";

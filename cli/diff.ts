@@ -1,4 +1,5 @@
 import {
+  codes,
   type Difference,
   describeLine,
   describeRewrite,
@@ -19,18 +20,26 @@ import { paint, plural, print, printJson } from "./terminal.ts";
 
 interface Options extends StateOptions {
   readonly markdown?: boolean;
+  readonly exitCode?: boolean;
   readonly json?: boolean;
 }
 
 export async function diffVerb(revision: string, options: Options): Promise<void> {
   const before = lockAt(options.lock, revision) ?? emptySnapshot;
   const { mark } = readMarked(options.lock);
-  if (mark?.state === "left" && options.json !== true)
+  const fail = () => {
+    if (options.exitCode) process.exitCode = codes.stale.exit;
+  };
+  if (mark?.state === "left" && options.json !== true) {
+    fail();
     return print(`The record has moved to ${mark.other}: nodeippool plan and show tell how it is there.`);
+  }
   const now = await openLock(options).read();
   const differences = diffRecords(before, now);
+  const pools = movedPools(before, now);
+  if (differences.length + pools.length > 0) fail();
   if (options.json) return printJson(differences.map(differenceJson));
-  const subnets = movedPools(before, now).map(
+  const subnets = pools.map(
     (pool) => `pool ${pool.now.name} is ${describeSubnet(pool.now)}, was ${describeSubnet(pool.was)}`,
   );
   if (options.markdown) return print(...markdown(differences, subnets, revision));

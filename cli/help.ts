@@ -27,7 +27,7 @@ export const exitStatuses: Readonly<Record<number, string>> = {
   0: "fine",
   1: "a bug of nodeippool",
   2: "invalid input",
-  3: "exhausted or in use",
+  3: "the plan is refused: no free address, one in use, or a large release",
   4: "conflict",
   5: "drift, stale or corrupt state",
   6: "unavailable",

@@ -1,5 +1,5 @@
 import { createRequire, enableCompileCache } from "node:module";
-import { Argument, Command, CommanderError, Option } from "commander";
+import { Argument, Command, Option } from "commander";
 import { afterDashes } from "./argv.ts";
 import { addHelpEnd } from "./help.ts";
 import { reportError } from "./report-error.ts";
@@ -49,6 +49,7 @@ planning("plan", "show what allocate would do; reads only")
   .argument("[manifests]", manifests)
   .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option("--detailed-exitcode", "exit status as Terraform's: 0 no changes, 2 changes, 1 any error")
   .option("--json", "print JSON and nothing else")
   .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
 
@@ -141,6 +142,7 @@ program
   .argument("[revision]", "git revision", "HEAD")
   .option("--lock <file>", "the lockfile", "nodeippool.lock")
   .option("--markdown", "for a pull request")
+  .option("--exit-code", "exit status 5 if lines differ")
   .option("--json", "print JSON and nothing else")
   .action(async (revision, options) => (await import("./diff.ts")).diffVerb(revision, options));
 
@@ -287,6 +289,5 @@ process.stderr.on("error", () => {});
 try {
   await program.parseAsync();
 } catch (error) {
-  if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : 2;
-  else process.exitCode = reportError(error);
+  process.exitCode = reportError(error);
 }

@@ -1,14 +1,21 @@
 import { IpamError, isNoop } from "../core/index.ts";
-import { firstRefusal } from "../pipeline/guards.ts";
+import { allServed, firstRefusal } from "../pipeline/guards.ts";
 import { planJson } from "./json.ts";
 import { readMerged } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
+import { errorJson } from "./report-error.ts";
 import { reportPlan } from "./report-plan.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { print, printJson } from "./terminal.ts";
-import { guardsFor, type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
+import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./workspace.ts";
 
-export async function planVerb(path: string, options: PlanningOptions & { json?: boolean }): Promise<void> {
+interface Options extends PlanningOptions {
+  readonly json?: boolean;
+  /** Exit status 2 for a plan that changes something. */
+  readonly detailedExitcode?: boolean;
+}
+
+export async function planVerb(path: string, options: Options): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { snapshot, merge } = await readMerged(options);
   if (merge.merged)
@@ -22,7 +29,8 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
   const notes = notesOn(workspace, proposal);
-  if (options.json) printJson({ ...planJson(plan), notes });
+  const failure = refusal ?? allServed(proposal);
+  if (options.json) printJson({ ...planJson(plan), notes, ...(failure && { error: errorJson(failure) }) });
   else {
     print(...reportPlan(plan, workspace.desired.pools, snapshot), ...notes);
     if (refusal === undefined)
@@ -32,8 +40,8 @@ export async function planVerb(path: string, options: PlanningOptions & { json?:
           : `Run nodeippool allocate${options.init ? " --init" : ""} to ${recording(options)}.`,
       );
   }
-  if (refusal !== undefined) throw refusal;
-  refuseUnserved(proposal);
+  if (failure !== undefined) throw failure;
+  if (options.detailedExitcode && !isNoop(plan)) process.exitCode = 2;
 }
 
 /** A new lock is said to be one: it may be that there is one, in another folder. */

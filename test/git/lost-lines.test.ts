@@ -699,8 +699,12 @@ it("two lines that are exchanged by hand are refused; by mv they are taken if ea
         "  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the names were exchanged with nodeippool mv, commit after each mv. If it is meant: --allow-move.\n",
     });
   expect((await run("plan", "--allow-move")).stdout).toMatch(/Nothing to record\.\n$/);
-  const { stdout } = await cli(["diff", "HEAD"], folder);
+  expect(await cli(["diff", "HEAD"], folder)).toMatchObject({ status: 0 });
+  const { stdout, status } = await cli(["diff", "HEAD", "--exit-code"], folder);
+  expect(status).toBe(5);
   expect(stdout).toMatch(/ 10\.0\.0\.1 [\s\S]* 10\.0\.0\.2 [\s\S]*\n2 lines changed since HEAD/);
+  git("git checkout -q HEAD -- nodeippool.lock");
+  expect(await cli(["diff", "HEAD", "--exit-code"], folder)).toMatchObject({ status: 0 });
 });
 
 it("a lock that was taken from another branch moves nobody", async () => {

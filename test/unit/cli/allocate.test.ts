@@ -335,7 +335,7 @@ describe("nodeippool allocate -- COMMAND", () => {
     async (words, named) => {
       const folder = projectOf();
       const ran = await cli(["allocate", ...words, "--", "touch", "ran"], folder);
-      expect(ran).toMatchObject({ status: 2, stdout: "" });
+      expect(ran.status).toBe(2);
       expect(ran.stderr).toContain(`invalid: ${named} cannot stand before --: COMMAND itself says what it plans\n`);
       expect(existsSync(join(folder, "ran"))).toBe(false);
     },

@@ -1,0 +1,103 @@
+import { beforeAll, expect, it } from "vitest";
+import { givenAway } from "../../cli/given-away.ts";
+import { lostLines } from "../../cli/lost-lines.ts";
+import { formatAddress } from "../../core/address.ts";
+import { type Allocation, identityOf, placeOf, type Snapshot } from "../../core/allocation.ts";
+import { ownerOfKey } from "../../core/claim.ts";
+import { applyPlan } from "../../state/apply.ts";
+import { decode } from "../../state/codec.ts";
+import type { Version } from "../../state/lock-history.ts";
+import { mergeRecords } from "../../state/merge.ts";
+import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
+import { mergeTexts } from "../support/git-merge.ts";
+import { type Branch, type Fork, mergedNodes, planFor, randomForks } from "../support/state-branch.ts";
+
+// Random branches, merged by the tool or by a strategy option: only the latter gives addresses away, and never unseen.
+const count = process.env.NODEIPPOOL_LONG === undefined ? 1_000 : 20_000;
+let forks: Fork[];
+beforeAll(async () => {
+  forks = await randomForks(count, 20_250_102);
+});
+
+const failing = (what: (fork: Fork, i: number) => readonly string[]) =>
+  report(
+    forks.map((fork, i) => ({ records: recordsOf(fork), what: what(fork, i) })).filter(({ what }) => what.length > 0),
+  );
+
+/** The side that had landed, and what a merge made of it. */
+const versionOf = ({ base, ours, theirs }: Fork, record: Snapshot): Version => ({
+  revision: "m^1",
+  record: ours.record,
+  next: { commit: "m", record, merge: { base: base.record, others: [theirs.record], hadLanded: true } },
+});
+
+const described = (line: Allocation) => `${line.claim} had ${line.pool} ${formatAddress(line.address)}`;
+
+it("what the tool settles, and every step of a branch, gives no address away", () => {
+  expect(
+    failing((fork) => {
+      const { base, ours, theirs } = recordsOf(fork);
+      const merged = outcome(() => mergeRecords(base, ours, theirs, ours, "ours")).value?.snapshot ?? ours;
+      const plan = outcome(() => planFor(mergedNodes(fork), merged)).value;
+      const settled = (plan && applyPlan(merged, plan)) ?? merged;
+      const versions = [versionOf(fork, settled)];
+      const steps = (branch: Branch): string[] =>
+        branch.parent === undefined || branch === fork.base
+          ? []
+          : [
+              ...givenAway(branch.record, [{ revision: "HEAD", record: branch.parent.record, next: "present" }]).map(
+                ({ line }) => `in a step, ${described(line)}`,
+              ),
+              ...steps(branch.parent),
+            ];
+      return [
+        ...givenAway(settled, versions).map(({ line }) => described(line)),
+        ...steps(fork.ours),
+        ...steps(fork.theirs),
+      ];
+    }),
+  ).toBe("none");
+});
+
+it("git merge -X theirs takes an address from its owner only where plan or audit says so", () => {
+  const texts = mergeTexts(forks.map((fork) => textsOf(recordsOf(fork))));
+  let count = 0;
+  const silent = failing((fork, i) => {
+    const text = texts[i]?.text.replace(/<{7}[^\n]*\n[\s\S]*?={7}\n([\s\S]*?)>{7}[^\n]*\n/g, "$1") ?? "";
+    const record = outcome(() => decode(text, "nodeippool.lock")).value;
+    const taken = record === undefined ? [] : takenFrom(fork, record);
+    if (record === undefined || taken.length === 0) return [];
+    count++;
+    // The node list may have been merged by hand, or by the same option.
+    return [fork.theirs.nodes, mergedNodes(fork)].flatMap((nodes) => {
+      const plan = outcome(() => planFor(nodes, record)).value;
+      if (plan === undefined || plan.pending.length > 0) return [];
+      const seen = [
+        ...givenAway(applyPlan(record, plan) ?? record, [versionOf(fork, record)]),
+        ...lostLines(plan, record, fork.ours.record),
+      ].map(({ line }) => `${placeOf(line)} ${line.claim}`);
+      return taken.filter((line) => !seen.includes(`${placeOf(line)} ${line.claim}`)).map(described);
+    });
+  });
+  expect(silent).toBe("none");
+  expect(count, "merges that took an address").toBeGreaterThan(forks.length / 10);
+});
+
+/** The lines that our side has live, whose address another machine has now, though their side did not take it away. */
+function takenFrom({ base, ours, theirs }: Fork, record: Snapshot): Allocation[] {
+  const at = (snapshot: Snapshot) => new Map(snapshot.allocations.map((line) => [placeOf(line), line]));
+  const [before, there, now] = [at(base.record), at(theirs.record), at(record)];
+  const machine = (branch: Branch, line: Allocation) => {
+    const name = ownerOfKey(line.claim).replace("Node/", "");
+    return branch.nodes.get(name)?.machine ?? name;
+  };
+  return ours.record.allocations.filter((line) => {
+    const holder = now.get(placeOf(line));
+    if (holder === undefined || ownerOfKey(holder.claim) === ownerOfKey(line.claim)) return false;
+    const was = before.get(placeOf(line));
+    const isTheirs =
+      was !== undefined && identityOf(was) === identityOf(line) && there.get(placeOf(line))?.claim !== was.claim;
+    const other = there.get(placeOf(line));
+    return !isTheirs && other !== undefined && machine(ours, line) !== machine(theirs, other);
+  });
+}

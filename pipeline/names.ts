@@ -22,7 +22,10 @@ export class Names {
 /** Throws IpamError `invalid` if what is rendered of manifests would be one object with another one of them. */
 export function refuseSharedNames({ others }: Manifests, { instead, added }: Rendered): void {
   const names = new Names();
-  for (const { object } of others) names.take(object, "your own manifests");
-  for (const [source, objects] of instead) for (const object of objects) names.take(object, titleOf(source.object));
+  const [own, sources] = ["your own manifests", [...instead]];
+  for (const { object } of others) names.take(object, own);
+  for (const [source, objects] of sources)
+    for (const object of objects as readonly object[])
+      names.take(object as Bag, object === source.object ? own : titleOf(source.object));
   for (const object of added) names.take(object, "clean-up");
 }

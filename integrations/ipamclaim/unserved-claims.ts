@@ -34,10 +34,12 @@ export function unservedClaims(unread: readonly UnreadObject[], sources: readonl
   return unread.map(({ source, issues }) => {
     const { object } = source;
     const isNetwork = object.kind === attachmentKind;
-    const own = asking.filter((one) => (isNetwork ? isOn(one, object) : one.source === source));
+    const own = asking.filter((one) => (isNetwork ? isOn(one, object, true) : one.source === source));
     const owners = new Set(own.map(({ owner }) => owner));
-    const isKept = own.some((one) => definitions.some((definition) => isOn(one, definition)));
-    const asks = isNetwork ? boundPools(object) !== undefined || own.length > 0 : isKept;
+    const isKept = own.some((one) => definitions.some((definition) => isOn(one, definition, false)));
+    const asks = isNetwork
+      ? boundPools(object) !== undefined || asking.some((one) => isOn(one, object, false))
+      : isKept;
     return { issues, asks, mayHave: (claim) => owners.has(ownerOfKey(claim)) };
   });
 }
@@ -57,9 +59,10 @@ function askingIn(source: SourceObject): Asking[] {
   return [{ source, owner: ownerOf(nameOf(object)), ...(network === undefined ? {} : { network }) }];
 }
 
-/** An IPAMClaim may be on any network whose name cannot be read. */
-function isOn({ definition, network }: Asking, object: Bag): boolean {
+/** Returns whether a VM or an IPAMClaim is on a network; `ifUnknown` for an IPAMClaim, where the name of the network cannot be read. */
+function isOn({ definition, network }: Asking, object: Bag, ifUnknown: boolean): boolean {
   if (definition !== undefined) return definition === attachmentTitle(object);
   const { value } = parseNetworkConfig(object);
-  return network !== undefined && (value === undefined || value.network === network);
+  if (network === undefined) return false;
+  return value === undefined ? ifUnknown : value.network === network;
 }

@@ -77,14 +77,21 @@ function parseNetworks(text: unknown, annotation: string, own: string): Parsed<r
   const parsed = /[[{"]/.test(text) ? parseList(text) : { value: text.split(",").map(parseShort) };
   if (parsed.issues !== undefined) return parsed;
   const networks = parsed.value.map((element, i): PodNetwork => {
-    const { name, namespace: of, interface: asked, interfaceRequest: askedBefore } = element;
-    const nic = asked || askedBefore || (isDefault ? podNic : `net${i + 1}`);
-    return { definition: `${of || namespace}/${name}`, nic: `${nic}`, element, annotation };
+    const field = (name: string) => fieldOf(element, name);
+    const nic = field("interface") || field("interfaceRequest") || (isDefault ? podNic : `net${i + 1}`);
+    return { definition: `${field("namespace") || namespace}/${field("name")}`, nic: `${nic}`, element, annotation };
   });
-  const nameless = networks.some(({ element: { name } }) => typeof name !== "string" || name === "");
+  const names = parsed.value.map((element) => fieldOf(element, "name"));
+  const nameless = names.some((name) => typeof name !== "string" || name === "");
   if (nameless) return { issues: [{ message: "a network of a pod needs a name" }] };
   if (isDefault && networks.length !== 1) return { issues: [{ message: "a pod has one default network" }] };
   return { value: networks };
+}
+
+/** Fields of JSON are called alike for Go, whatever the case of their letters. */
+function fieldOf(element: Bag, name: string): unknown {
+  const called = Object.keys(element).find((key) => key.toLowerCase() === name.toLowerCase());
+  return element[name] ?? (called === undefined ? undefined : element[called]);
 }
 
 /** Where Multus looks for default networks, unless its configuration says otherwise. */

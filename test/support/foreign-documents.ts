@@ -311,9 +311,9 @@ const custom = (apiVersion: string, kind: string, spec: unknown, metadata: Bag =
 
 /** Objects of kinds that our API server does not have, or does not take. */
 const others: Readonly<Record<string, Bag>> = {
-  "an IPAMClaim of another network": claim({ network: "theirs-net", interface: "net1" }, { ips: ["10.9.9.9/24"] }),
+  "an IPAMClaim of another network": claim({ network: "another-net", interface: "net1" }, { ips: ["10.9.9.9/24"] }),
   "an IPAMClaim with ips without length": claim(
-    { network: "theirs-net", interface: "net1" },
+    { network: "another-net", interface: "net1" },
     { ips: ["10.9.9.9", "ten"] },
   ),
   "an IPAMClaim without a network": claim({ interface: "net1" }),

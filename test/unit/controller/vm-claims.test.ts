@@ -263,6 +263,10 @@ describe("the claims of a VM", () => {
     expect(asked).toMatchObject({ "nodeippool.nmstate.io/addresses": "10.0.0.9" });
     expect(sim.claims()).toEqual(["vm-a.red"]);
     expect(sim.said.join()).toContain("VirtualMachine.kubevirt.io/default:vm-b Refused: ");
+    sim.create(vm("vm-c", { red: "red" }, { wanted: { red: ["10.0.0.8/24"] } }) as never);
+    await sim.pass();
+    const withLength = metadataOf(sim.object("IPAMClaim", "vm-c.red")).annotations;
+    expect(withLength).toMatchObject({ "nodeippool.nmstate.io/addresses": "10.0.0.8" });
   });
 
   it("an instance without a VM has claims of its own", async () => {

@@ -56,6 +56,13 @@ describe("C3, C12: the addresses of a network", () => {
       "blue: 10.5.0.0/30 10.5.0.1-10.5.0.2; blue-ipv6: fd10::/126 fd10::1-fd10::1",
     ],
     ["a wide subnet", { subnets: "10.5.0.0/16" }, "blue: 10.5.0.0/16 10.5.0.1-10.5.255.254"],
+    ["the first 65,535 of a wide subnet of IPv6", { subnets: "fd10::/64" }, "blue-ipv6: fd10::/64 fd10::1-fd10::ffff"],
+    ["all of a small subnet of IPv6", { subnets: "fd10::/112" }, "blue-ipv6: fd10::/112 fd10::1-fd10::ffff"],
+    [
+      "an error of a subnet of one address: OVN-Kubernetes allocates neither the first nor the last",
+      { subnets: "10.5.0.0/32" },
+      "subnet 10.5.0.0/32 has no address that OVN-Kubernetes allocates",
+    ],
     ["C14: none of a primary network", { role: "primary" }, "keeps none"],
     ["none of layer3, where a node has a subnet of its own", { topology: "layer3" }, "keeps none"],
     ["C13: none where it is off", { allowPersistentIPs: false }, "keeps none"],

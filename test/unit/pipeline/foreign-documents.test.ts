@@ -52,6 +52,15 @@ describe("a document of another program changes nothing of our plan, and passes 
     expect(alone.plan.assign).toHaveLength(5);
   });
 
+  it("together, too, each in a namespace of its own", async () => {
+    const all = foreignDocuments.map(
+      ({ text }, i) => [`theirs-${i}.yaml`, text.replaceAll(/(namespace"?: "?)default/g, `$1n${i}`)] as const,
+    );
+    const { plan, files } = await planned(Object.fromEntries(all));
+    expect(plan.assign).toEqual(alone.plan.assign);
+    expect(files).toEqual({ ...alone.files, ...Object.fromEntries(all) });
+  });
+
   it.each(foreignDocuments)("$what", async ({ text }) => {
     const { plan, files } = await planned({ "theirs.yaml": text }).catch((error: IpamError) => {
       throw new Error(error.message, { cause: error });

@@ -1,4 +1,4 @@
-import { formatIssue, type Plan, policyOfKey } from "../core/index.ts";
+import { familyOf, formatIssue, type Plan, policyOfKey } from "../core/index.ts";
 import { isPolicyClaim } from "../integrations/nmstate/select.ts";
 import type { Proposal } from "../pipeline/proposal.ts";
 import { asBag } from "../schema/objects.ts";
@@ -7,7 +7,14 @@ import type { Workspace } from "./workspace.ts";
 
 /** What a plan does as told, and what may still be a mistake of typing. */
 export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
-  return [...idleNotes(workspace), ...gonePolicyNotes(workspace, proposal.plan), ...unsaidNotes(proposal)];
+  const { plan } = proposal;
+  return [
+    ...idleNotes(workspace),
+    ...gonePolicyNotes(workspace, plan),
+    ...oldNicNotes(workspace, plan),
+    ...resolverNotes(workspace),
+    ...unsaidNotes(proposal),
+  ];
 }
 
 /** What render will refuse as manifests, and write as files. Of what has no address yet nothing is rendered. */
@@ -35,4 +42,35 @@ function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan)
       ([policy, { length }]) =>
         `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} released. If another folder plans it, give each folder a claim set of its own (--set), and the policy to its folder: nodeippool mv ${policy} --to-set NAME`,
     );
+}
+
+/** NICs that keep an address, because their policy gives it to another NIC and does not mention them: nmstate changes nothing there. */
+function oldNicNotes({ manifests }: Workspace, { keep }: Plan): string[] {
+  const moved = keep.flatMap(({ allocation: { address, claim, interface: nic }, was }) =>
+    was?.interface === undefined || was.interface === nic || !isPolicyClaim(claim)
+      ? []
+      : { policy: policyOfKey(claim), old: was.interface, family: familyOf(address) },
+  );
+  const groups = Map.groupBy(moved, ({ policy, old, family }) => `${policy} ${old} ${family}`);
+  return [...groups.values()].flatMap((group) => {
+    const [{ policy, old, family }] = group as [(typeof group)[0]];
+    const source = manifests.owned.find(({ object }) => asBag(object.metadata)?.name === policy);
+    if (JSON.stringify(source?.object.spec)?.includes(JSON.stringify(old))) return [];
+    const what = `policy ${policy} gives ${plural(group.length, "address")} to another NIC, and ${old} keeps ${group.length === 1 ? "it" : "them"}`;
+    return [
+      `Note: ${what}. If nodes still have ${old}, add it to the policy: {name: ${old}, ipv${family}: {enabled: false}}`,
+    ];
+  });
+}
+
+/** Policies that set DNS servers beside NICs. nmstate keeps the servers in the profile of a NIC, and NetworkManager then refuses to turn IPv4 off there. */
+function resolverNotes({ manifests }: Workspace): string[] {
+  return manifests.owned.flatMap(({ object: { kind, metadata, spec } }) => {
+    const { interfaces, "dns-resolver": resolver } = asBag(asBag(spec)?.desiredState) ?? {};
+    if (kind !== "NodeNetworkConfigurationPolicy" || interfaces === undefined || resolver === undefined) return [];
+    const what = `policy ${asBag(metadata)?.name} has dns-resolver beside interfaces`;
+    return [
+      `Note: ${what}: nmstate 2.2.62 cannot take their addresses off later. Move dns-resolver to a policy of its own`,
+    ];
+  });
 }

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
 import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 describe("nodeippool plan", () => {
   it("shows every pool, every change and what to do next", async () => {
@@ -65,7 +65,9 @@ Run nodeippool allocate to record it.
       ],
       release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
       pending: [],
-      notes: [],
+      notes: [
+        "Note: policy a gives 1 address to another NIC, and eth9 keeps it. If nodes still have eth9, add it to the policy: {name: eth9, ipv4: {enabled: false}}",
+      ],
     });
   });
 
@@ -176,6 +178,29 @@ describe("nodeippool plan finds manifests and nodes", () => {
     });
     for (const verb of ["plan", "allocate"])
       expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
+  });
+
+  it("says which NIC keeps an address that its policy gives to another NIC, unless the policy mentions it", async () => {
+    const folder = projectOf();
+    await run(folder, "allocate");
+    const outputWith = async (policy: string) => {
+      writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), policy));
+      return (await run(folder, "plan")).stdout;
+    };
+    const policy = nicPolicyText("a", ["p"], "eth7");
+    expect(await outputWith(policy)).toContain(
+      "Note: policy a gives 2 addresses to another NIC, and eth1 keeps them. If nodes still have eth1, add it to the policy: {name: eth1, ipv4: {enabled: false}}\n",
+    );
+    const old = "    interfaces:\n    - {name: eth1, ipv4: {enabled: false}}\n";
+    expect(await outputWith(policy.replace("    interfaces:\n", old))).not.toContain("Note:");
+  });
+
+  it("says which policies set DNS servers where nmstate cannot take the addresses off any more", async () => {
+    const resolver = "    dns-resolver: {config: {server: [10.0.0.53]}}\n";
+    const folder = projectOf({ "manifests/b.yaml": `${nicPolicyText("b", ["p"], "eth2").trimEnd()}\n${resolver}` });
+    expect((await run(folder, "plan")).stdout).toContain(
+      "Note: policy b has dns-resolver beside interfaces: nmstate 2.2.62 cannot take their addresses off later. Move dns-resolver to a policy of its own\n",
+    );
   });
 
   it("says which policies take nothing here any more: they may be another folder's", async () => {

@@ -70,8 +70,8 @@ export class StillReleasing {
       return `If you know that it is off, reset the pool: kubectl annotate nodeippool ${line.pool} ${resetAnnotation}=`;
     };
     return lines.flatMap((line) => {
-      const found = off?.has(line) ? undefined : this.partOf(line)?.whyReleasing?.(line, (key) => this.world.get(key));
-      return found === undefined ? [] : { line, why: found.why, next: nextOf(line) ?? found.next };
+      const { why, next } = this.partOf(line)?.releasing?.(line, (key) => this.world.get(key)) ?? {};
+      return why === undefined || off?.has(line) ? [] : { line, why, next: nextOf(line) ?? next };
     });
   }
 

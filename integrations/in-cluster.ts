@@ -107,11 +107,14 @@ export interface Detected {
   readonly mac: string;
 }
 
-/** Why a releasing address may still be in use. */
-export interface WhyReleasing {
-  readonly why: string;
+/** What keeps an address releasing. */
+export interface Releasing {
+  /** Why it may still be in use; absent where something is on its way that may free it. */
+  readonly why?: string;
   /** The next step, where a reset of the pool does not free the address; absent where only a release by its name does. */
   readonly next?: string;
+  /** Is nothing made to take it off now? It would fail, with all that is taken off together with it. */
+  readonly isLeftOut?: boolean;
 }
 
 /** What the controller asks an integration, besides what every surface asks. Pure. */
@@ -127,10 +130,10 @@ export interface InCluster {
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
   /**
-   * Returns why a releasing address may still be in use, if nothing is on its way that would free it. `find` finds objects by their keys.
-   * Absent where such an address is free as soon as what has it is gone.
+   * Returns what keeps an address releasing that nothing shows to be off. `find` finds objects by their keys. Absent where such an address
+   * is free as soon as what has it is gone.
    */
-  whyReleasing?(line: Allocation, find: (key: string) => Bag | undefined): WhyReleasing | undefined;
+  releasing?(line: Allocation, find: (key: string) => Bag | undefined): Releasing;
   /**
    * Returns why an object is paused, with the next step, if it or what it belongs to is. Then nothing is allocated, written or released
    * for it. `find` finds objects by their keys. Absent where nothing ever is paused.

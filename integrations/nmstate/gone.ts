@@ -1,13 +1,14 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
+import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../integration.ts";
-import { childName } from "./child.ts";
+import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
+import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 import { usesOn } from "./uses.ts";
-import { isTrying, namesNic } from "./why-releasing.ts";
 
 /**
  * Which releasing addresses are off their nodes, by what the cluster shows.
@@ -21,6 +22,8 @@ import { isTrying, namesNic } from "./why-releasing.ts";
  *  there    | does not show the address         | still gives it: who tries again puts it back | in doubt
  *  there    | names the NIC, not the address    | enacted, and gives the NIC a list without it | gone
  *  there    | shows the NIC without the address | enacted before the report, and tells no list | gone
+ *  there    | shows the NIC without the address | names NICs, this one not, and no other policy does: it left out a | in doubt; gone in a reset
+ *           |                                   |  missing NIC, which comes back with the address before it shows it |
  *  there    | shows the NIC without the address | failed, or enacted since                     | in doubt; gone in a reset
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
@@ -84,6 +87,12 @@ export function goneFromNodes(
     if (own !== undefined && takesOff(own)) return isProven || (isUnseen && isNamed);
     if (!isProven) return false;
     // A handler makes the enactment before it applies the policy.
+    if (
+      own !== undefined &&
+      leavesOut(own, line) &&
+      !policies.some((one) => nodeOf(one) === node && namesIn(one, line))
+    )
+      return false;
     if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
     return faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state);
   });
@@ -92,6 +101,14 @@ export function goneFromNodes(
 /** The address lists that a policy gives. */
 function listsIn(policy: Bag | undefined): Lists {
   return listsOf(asBag(policy?.spec)?.desiredState);
+}
+
+function namesIn(policy: Bag, { interface: nic }: Allocation): boolean {
+  return nicsIn(policy).some((name) => name === nic || hasTemplate(name));
+}
+
+function leavesOut(policy: Bag, line: Allocation): boolean {
+  return nicsIn(policy).length > 0 && !namesIn(policy, line);
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

@@ -12,8 +12,8 @@ import { replaceCaptures } from "./model.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
+import { releasingFrom } from "./releasing.ts";
 import { parkKey, selectedBy } from "./select.ts";
-import { whyReleasing } from "./why-releasing.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
 
@@ -221,9 +221,9 @@ export const nmstateInCluster: InCluster = {
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,
-  whyReleasing: (line, find) => {
+  releasing: (line, find) => {
     const [report, policy, enactment] = evidenceOf(line).map(find);
-    return whyReleasing(line, { report, policy, enactment });
+    return releasingFrom(line, { report, policy, enactment });
   },
   barred: unselectable,
   gone: goneFromNodes,

@@ -347,7 +347,8 @@ export class Game extends Play {
     // As nmstate: a policy that names a NIC which is not there is refused as a whole.
     const pulled = interfaces.map((nic) => `${asBag(nic)?.name}`).find((nic) => machine.pulled.has(nic));
     if (machine.isBroken || pulled !== undefined) {
-      this.fail(machine, policy, pulled === undefined ? "" : `Failed to find unknown type interface ${pulled}`);
+      const what = `unknown type interface ${pulled} in current state`;
+      this.fail(machine, policy, pulled === undefined ? "" : `NmstateError: InvalidArgument: Failed to find ${what}`);
       return;
     }
     machine.failures.delete(name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
-import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -246,5 +246,80 @@ describe("a clean-up that fails for good on a node that the policy no longer sel
     const sim = await deselected("n1");
     expect(children(sim)).toEqual(["a--n1", "a--n2"]);
     expect(message(sim, "Progressing")).toBe("Policy is progressing 0/1 nodes finished");
+  });
+});
+
+describe("a clean-up of several NICs of which one is missing", () => {
+  const nicsOf = (sim: SimController) =>
+    asList(asBag(asBag(sim.object(kind, "a--n1")?.spec)?.desiredState)?.interfaces).map((nic) => asBag(nic)?.name);
+  const shows = (sim: SimController, addresses: Readonly<Record<string, string>>) => {
+    const interfaces = Object.entries(addresses).map(([name, ip]) => {
+      const address = ip === "" ? [] : [{ ip, "prefix-length": 24 }];
+      return { name, type: "ethernet", state: "up", ipv4: { enabled: true, dhcp: false, address } };
+    });
+    sim.change("NodeNetworkState", "n1", (one) => ({
+      ...one,
+      status: { currentState: { interfaces }, lastSuccessfulUpdateTime: "2026-01-01T00:00:00Z" },
+    }));
+  };
+
+  /** Policy `a` gave n1 an address on eth1 and eth2, eth2 is pulled, and the policy is deleted. */
+  async function pulled(): Promise<SimController> {
+    const sim = begin("eth1", "n1");
+    const spec = asBag(sim.object(kind, "a")?.spec);
+    const [nic] = asList(asBag(spec?.desiredState)?.interfaces);
+    const ip = [{ ip: "{{ capture.other.ip }}", "prefix-length": "{{ capture.other.prefix-length }}" }];
+    const second = { ...asBag(nic), name: "eth2", ipv4: { enabled: true, dhcp: false, address: ip } };
+    sim.change(kind, "a", (one) => ({
+      ...one,
+      spec: {
+        ...spec,
+        capture: { ...asBag(spec?.capture), other: "ippool.p.allocate" },
+        desiredState: { interfaces: [nic, second] },
+      },
+    }));
+    await sim.pass(5000);
+    sim.enact("a--n1", "n1", "Available");
+    shows(sim, { eth1: "10.0.0.1" });
+    await sim.pass(5000);
+    sim.remove(kind, "a");
+    await sim.pass(5000);
+    expect(nicsOf(sim)).toEqual(["eth1", "eth2"]);
+    return sim;
+  }
+
+  it("takes the addresses of the others off, once nmstate says that it is missing", async () => {
+    const sim = await pulled();
+    fails(sim, "a--n1", "n1", unknown.replace("eth9", "eth2"));
+    await sim.pass(5000);
+    expect(nicsOf(sim)).toEqual(["eth1"]);
+    fails(sim, "a--n1", "n1", "");
+    sim.change("NodeNetworkConfigurationEnactment", "n1.a--n1", (one) => ({
+      ...one,
+      status: {
+        ...asBag(one.status),
+        conditions: [{ type: "Available", status: "True", lastTransitionTime: "2026-01-01T00:00:00Z" }],
+      },
+    }));
+    shows(sim, { eth1: "" });
+    await sim.pass(60_000);
+    expect([sim.lines(), nicsOf(sim)]).toEqual([["10.0.0.2 Node/n1/a/other releasing"], ["eth2"]]);
+  });
+
+  it("takes it off that one, too, when it comes back in the meantime, and never frees its address before", async () => {
+    const sim = await pulled();
+    fails(sim, "a--n1", "n1", unknown.replace("eth9", "eth2"));
+    await sim.pass(60_000);
+    // NetworkManager has not brought the address back yet.
+    shows(sim, { eth1: "10.0.0.1", eth2: "" });
+    await sim.pass(5000);
+    expect([nicsOf(sim), sim.lines().length]).toEqual([["eth1", "eth2"], 2]);
+  });
+
+  it("stays as it is where it fails for another reason", async () => {
+    const sim = await pulled();
+    fails(sim, "a--n1", "n1", "NmstateError: no ping to the gateway");
+    await sim.pass(60_000);
+    expect(nicsOf(sim)).toEqual(["eth1", "eth2"]);
   });
 });

@@ -1,6 +1,6 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { WhyReleasing } from "../in-cluster.ts";
+import type { Releasing } from "../in-cluster.ts";
 import { childName } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 
@@ -15,7 +15,7 @@ export interface NodeObjects {
 }
 
 /**
- * Returns why a releasing address may still be on its node.
+ * Returns what keeps an address on its node, and whether the node's policy leaves it out (`isLeftOut`).
  *
  *  the node's policy  | its report           | why
  *  -------------------+----------------------+---------------------------------------------
@@ -25,20 +25,50 @@ export interface NodeObjects {
  *  failed             | names the NIC        | the policy failed; it is made again if you delete it
  *  any other, or none | names the NIC        | the report does not show the NIC without it
  */
-export function whyReleasing(line: Allocation, { report, policy, enactment }: NodeObjects): WhyReleasing | undefined {
+export function releasingFrom(line: Allocation, objects: NodeObjects): Releasing {
+  const { report, policy, enactment } = objects;
   const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
   const fares = policy === undefined ? undefined : faresBy(policy, enactment);
-  if (fares === "progressing" || isTrying(enactment)) return undefined;
+  const leftOut = isLeftOut(line, objects) ? { isLeftOut: true } : {};
+  if (fares === "progressing" || isTrying(enactment)) return leftOut;
   const reported = `the report of node ${node} (kubectl get nns ${node})`;
   if (report === undefined) return { why: `node ${node} has no report (kubectl get nns ${node})` };
   if (!namesNic(report, line.interface))
-    return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
+    return { ...leftOut, why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
   if (fares !== "failing") return { why: `${reported} does not show NIC ${line.interface} without it` };
   const name = childName(policyOfKey(line.claim), node);
+  const cause = causeIn(enactment);
   return {
-    why: `policy ${name}, which takes it off, failed${causeIn(enactment)}`,
+    why: `policy ${name}, which takes it off, failed${cause === undefined ? "" : ` (${cause})`}`,
     next: `Correct what its enactment says (kubectl get nnce ${node}.${name} -o yaml), and delete policy ${name}: the controller makes it again`,
   };
+}
+
+/**
+ * Returns whether a node's policy says nothing of the NIC of an address, because nmstate refuses the whole policy where a NIC is missing.
+ * Handlers leave NICs out of reports that they are told to filter, so the report alone proves nothing: nmstate has to say it first.
+ *
+ *  the report     | the node's policy                                      | is left out
+ *  ---------------+--------------------------------------------------------+-------------
+ *  names the NIC  | any: the NIC may be back                               | no
+ *  does not       | none, or it names no other NIC that the report names   | no: something shows that it fails
+ *  does not       | names the NIC, and failed because there is no such NIC | yes
+ *  does not       | names the NIC, any other                               | no
+ *  does not       | does not name the NIC: it is left out already          | yes
+ */
+function isLeftOut({ interface: nic }: Allocation, { report, policy, enactment }: NodeObjects): boolean {
+  if (nic === undefined || report === undefined || policy === undefined || namesNic(report, nic)) return false;
+  const nics = nicsIn(policy);
+  if (!nics.some((name) => name !== nic && namesNic(report, name))) return false;
+  // nmstate 2.2: "Failed to find unknown type interface eth1 in current state".
+  const isUnknown = `${causeIn(enactment)} `.includes(`unknown type interface ${nic} `);
+  return !nics.includes(nic) || (faresBy(policy, enactment) === "failing" && isUnknown);
+}
+
+/** Returns the names of the NICs that a policy says something of. */
+export function nicsIn(policy: Bag | undefined): string[] {
+  const interfaces = asList(asBag(asBag(policy?.spec)?.desiredState)?.interfaces);
+  return interfaces.flatMap((item) => asBag(item)?.name ?? []).map((name) => `${name}`);
 }
 
 /** Returns whether a report names a NIC, as one that is up or not, or by whatever name. */
@@ -53,8 +83,7 @@ export function isTrying(enactment: Bag | undefined): boolean {
 }
 
 /** Returns what nmstate says in the condition of an enactment that failed. */
-function causeIn(enactment: Bag | undefined): string {
+function causeIn(enactment: Bag | undefined): string | undefined {
   const message = conditionOf(asBag(enactment?.status)?.conditions, "Failing")?.message;
-  const [, cause] = /NmstateError: ([^\n]{1,200})/.exec(`${message}`) ?? [];
-  return cause === undefined ? "" : ` (${cause})`;
+  return /NmstateError: ([^\n]{1,200})/.exec(`${message}`)?.[1]?.trim();
 }

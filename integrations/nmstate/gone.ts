@@ -69,14 +69,9 @@ export function goneFromNodes(
   const policies = objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
-    const enactmentOf = (policy: unknown) => byName.get(`NodeNetworkConfigurationEnactment/${node}.${policy}`);
-    const takesOff = (policy: Bag) => {
-      const enactment = enactmentOf(asBag(policy.metadata)?.name);
-      return faresBy(policy, enactment) === "available" && isTakenOff(line, listsIn(policy));
-    };
     const name = childName(policyOfKey(line.claim), node);
     const own = byName.get(`NodeNetworkConfigurationPolicy/${name}`);
-    const enactment = enactmentOf(name);
+    const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${name}`);
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
     if (isGivenBy(line, listsIn(own))) return false;
@@ -84,17 +79,12 @@ export function goneFromNodes(
     const isUnseen = unused.has(line) && found.nodes.has(ownerOfKey(line.claim));
     const isNamed = namesNic(state, line.interface);
     if (isReset) return (isProven || (isUnseen && !isNamed)) && !isOnItsWay(own, enactment);
-    if (own !== undefined && takesOff(own)) return isProven || (isUnseen && isNamed);
-    if (!isProven) return false;
+    const isEnacted = own !== undefined && faresBy(own, enactment) === "available";
+    if (isEnacted && isTakenOff(line, listsIn(own))) return isProven || (isUnseen && isNamed);
+    if (!isProven || (own !== undefined && leavesOut(own, line, node, policies))) return false;
     // A handler makes the enactment before it applies the policy.
-    if (
-      own !== undefined &&
-      leavesOut(own, line) &&
-      !policies.some((one) => nodeOf(one) === node && namesIn(one, line))
-    )
-      return false;
     if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
-    return faresBy(own, enactment) === "available" && isEnactedBefore(enactment, state);
+    return isEnacted && isEnactedBefore(enactment, state);
   });
 }
 
@@ -103,12 +93,11 @@ function listsIn(policy: Bag | undefined): Lists {
   return listsOf(asBag(policy?.spec)?.desiredState);
 }
 
-function namesIn(policy: Bag, { interface: nic }: Allocation): boolean {
-  return nicsIn(policy).some((name) => name === nic || hasTemplate(name));
-}
-
-function leavesOut(policy: Bag, line: Allocation): boolean {
-  return nicsIn(policy).length > 0 && !namesIn(policy, line);
+/** Does a policy name NICs, but not that of a line, nor does another policy of its node? */
+function leavesOut(policy: Bag, { interface: nic }: Allocation, node: string, policies: readonly Bag[]): boolean {
+  const isNamedBy = (one: Bag) => nicsIn(one).some((name) => name === nic || hasTemplate(name));
+  if (nicsIn(policy).length === 0 || isNamedBy(policy)) return false;
+  return !policies.some((one) => nodeOf(one) === node && isNamedBy(one));
 }
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */

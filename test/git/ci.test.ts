@@ -118,6 +118,11 @@ it.each([
   ["a node without an address", `echo n8 >> nodes.txt; ${commit}`, /^stale: .*\n {4}\+ 10\.0\.0\.6 {2}n8 /m],
   ["rendered files that are stale", `echo n8 >> nodes.txt; nodeippool allocate; ${commit}`, /^\+ +- ip: 10\.0\.0\.6$/m],
   [
+    "a reservation for a misspelt node",
+    `sed -i 's/^spec: {/&reservations: [{address: 10.0.0.50, owner: Node\\/nl}], /' manifests/pool.yaml; ${commit}`,
+    /^invalid: pool p reserves 10\.0\.0\.50 for Node\/nl, .* did you mean Node\/n1\?$/m,
+  ],
+  [
     "an address in use twice",
     `sed 's/{{ capture.a.ip }}/10.0.0.1/; s/{{ capture.a.prefix-length }}/24/; /capture:/d; s/{name: pol}/{name: mine}/' manifests/policy.yaml > manifests/mine.yaml
      sed -i 's/^spec:/&\\n  nodeSelector: {kubernetes.io\\/hostname: n2}/; s/eth1/eth2/' manifests/mine.yaml; ${commit}`,

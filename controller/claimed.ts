@@ -28,7 +28,8 @@ export function claimedBeside(
     if (inCluster?.claimed === undefined) return [];
     const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);
     const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
-    const objects = new Set(owners.flatMap((owner) => world.ofOwner(owner)));
+    const usages = inCluster.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
+    const objects = new Set([...owners.flatMap((owner) => world.ofOwner(owner)), ...usages]);
     const given = [...scene.shared, ...[...objects].map(placeless)];
     return objects.size === 0 ? [] : inCluster.claimed(given, factsOf(world, scene));
   });

@@ -114,7 +114,8 @@ export class Engine {
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
     if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.lookAgain();
-    if (this.world.kind(kindOf(key)).isReport || kindOf(key) === poolKind) this.heard(key);
+    const { isReport, isUsage = false } = this.world.kind(kindOf(key));
+    if (isReport || isUsage || kindOf(key) === poolKind) this.heard(key, isUsage && !isEvidence);
     if (this.quarantine.heard(key) && this.isOpen) this.tellPools();
     if (kindOf(key) === "Node" && this.allocator.shown.hasMachines()) this.tellPools();
     if (!this.isOpen) return;
@@ -124,10 +125,10 @@ export class Engine {
     for (const one of above) if (one !== key) this.tell(one, this.timing.gather);
   }
 
-  /** An owner reports what it has: pools have collisions by that, or room. */
-  private heard(key: string): void {
+  /** An owner reports what it has, or may use something no more: pools have collisions by that, or room. */
+  private heard(key: string, mayHaveRoom: boolean): void {
     const isNew = this.allocator.shown.set(key, usesShownBy(key, this.world, this.integrations));
-    if (!isNew || !this.isOpen) return;
+    if (!(isNew || mayHaveRoom) || !this.isOpen) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
     this.tellPools();
   }

@@ -37,6 +37,8 @@ export interface WatchedKind {
   readonly isReport?: boolean | "made";
   /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
   readonly isGrant?: boolean;
+  /** Do its objects show what owners use, but not of which pool without those that ask for all owners? `claimed` is given all of them. */
+  readonly isUsage?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
@@ -151,8 +153,8 @@ export interface InCluster {
   /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
   isWaiting?(owner: Bag): boolean;
   /**
-   * What owners without a line show to have of pools, or were planned: nobody else is given that before they are looked at. It is
-   * given what asks for all owners, and the objects of these owners. Absent where owners show nothing themselves.
+   * What owners show to have of pools without a line, or were planned: nobody else is given that before they are looked at. It is given what
+   * asks for all owners, the objects of owners without a line, and those that show what owners use. Absent where owners show nothing themselves.
    */
   claimed?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
   /**

@@ -7,6 +7,7 @@ import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
 import { ipPoolKind, ipPoolNames, isInUse, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+import { usedSlices } from "./used-slices.ts";
 
 /** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
 export function slicesPart(namespace: string): InCluster {
@@ -17,6 +18,7 @@ export function slicesPart(namespace: string): InCluster {
     sourceOf: (claim) => keyOfNetwork(nameOfKey(claim)),
     evidenceOf: (line) =>
       ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
+    claimed: usedSlices,
     gone: goneFromSlices,
     takesOver: (there, _, wanted) =>
       isSlicePool(there) && wanted !== undefined && lackingIn(wanted, there) === undefined,
@@ -47,12 +49,14 @@ function kinds(namespace: string): WatchedKind[] {
       hasPlainStatus: true,
       keep: ({ spec, status }) => ({ spec, status }),
       keepMade: ({ spec }) => ({ spec }),
+      isUsage: true,
     },
     {
       apiVersion: `${slicePoolGroup}/v1alpha1`,
       kind: ipPoolKind,
       plural: "ippools",
       where: { namespace },
+      isUsage: true,
       keep: ({ spec }) => ({ spec: { range: asBag(spec)?.range, allocations: anyOf(asBag(spec)?.allocations) } }),
     },
   ];

@@ -41,13 +41,17 @@ export function isInUse({ spec }: Bag): boolean {
   return Object.keys(asBag(asBag(spec)?.allocations) ?? {}).length > 0;
 }
 
-/** The slice of a network that an IPPool is of, of whatever size, and the node that it is of; undefined if it is of none. */
+/**
+ * The slice of a network that an IPPool is of, also one of another size, and the node that it is of; undefined if it is of none. That of
+ * a network without slices may be called the same: most often it has the whole range.
+ */
 export function sliceOfIPPool(
   { metadata, spec }: Bag,
   { pool, attachments }: SliceNetwork,
 ): { readonly node: string; readonly slice: Block } | undefined {
   const { value: slice } = parseBlock(asBag(spec)?.range);
   if (slice === undefined || !covers([pool.prefix], [intervalOf(slice)])) return undefined;
+  if (slice.length !== pool.blockLength && slice.length === pool.prefix.length) return undefined;
   const { scope } = attachments[0].value.config;
   const [start, end] = [scope === undefined ? "" : `${scope}-`, `-${normalised(formatBlock(slice))}`];
   const name = `${asBag(metadata)?.name}`;

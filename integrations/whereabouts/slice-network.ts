@@ -89,7 +89,7 @@ function sliceNetwork(
 
 const words: PoolWords = {
   grows:
-    "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, or with an address that is excluded, goes to nobody",
+    "a wider range, or smaller slices for nodes that join (node_slice_size). A slice with the gateway, with an address that is excluded, or with allocations in an IPPool of another node (kubectl get ippools -A) is not allocated",
   fields: "range, range_start, range_end, gateway, exclude",
   without: "exclude it",
   renumber: "give the node another slice",

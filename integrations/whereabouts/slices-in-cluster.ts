@@ -8,6 +8,7 @@ import {
   type Parsed,
   type Use,
 } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
@@ -79,16 +80,16 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
 }
 
 /**
- * Which nodes ask for a slice of a network, and for which one: those for whom a definition asks, and others that have one already.
+ * Which nodes ask for a slice of a network: those for whom a definition asks, and others that have one already. Which one that is, uses show.
  *
- *  a definition | somebody else's     | its IPPool has | the node asks for
- *   asks for it | NodeSlicePool lists | addresses      |
- *  -------------+---------------------+----------------+------------------------------------------------------------------
- *  yes          | no                  | yes            | the slice of the IPPool: its pods have addresses of it
- *  yes          | any                 | any other      | a slice
- *  no           | yes                 | any            | what is listed
- *  no           | no                  | yes            | the slice of the IPPool
- *  no           | no                  | no             | nothing
+ *  a definition | somebody else's     | its IPPool has     | the node asks for
+ *   asks for it | NodeSlicePool lists | addresses          |
+ *  -------------+---------------------+--------------------+------------------------------------------------
+ *  yes          | any                 | any                | a slice: what is listed, or that of the IPPool
+ *  no           | yes                 | any                | what is listed
+ *  no           | no                  | yes                | the slice of the IPPool
+ *  no           | no                  | of another size    | what it has on record, or the slice that holds that
+ *  no           | no                  | no                 | nothing
  *
  * What a node has for which no definition asks goes on record, if it was not: somebody else gave it, or the record is lost. Of a node
  * that is gone it is releasing then; of one that is not selected it stays as long as that is so: releasing, it would not be listed,
@@ -96,20 +97,24 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
  */
 function claimsOfNodes(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
   const { name: pool, blockLength } = network.pool;
-  const byUse = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
+  const slices = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
+  const [alike, others] = partition(slices, ({ slice }) => slice.length === blockLength);
   const byList = listed.flatMap(({ owner = "", pool: of }) => (of === pool ? (nodeNameOf(owner) ?? []) : []));
   const wanted = new Map<string, Address | undefined>([
-    ...byUse.map(({ node, slice }) => [node, slice.length === blockLength ? slice.address : undefined] as const),
-    ...byList.map((node) => [node, undefined] as const),
+    ...others.map(({ node, slice }) => [node, slice.address] as const),
+    ...[...alike.map(({ node }) => node), ...byList].map((node) => [node, undefined] as const),
   ]);
   const claims = claimsOnNetwork(network, facts);
-  const asking = new Set(claims.map(({ owner }) => owner.name));
-  const others = [...wanted.keys()].filter((name) => !asking.has(name));
-  const all = [...claims, ...others.map((name): Claim => ({ owner: { kind: "Node", name }, name: pool, pool }))];
-  return all.map((claim) => {
-    const address = wanted.get(claim.owner.name);
-    return address === undefined ? claim : { ...claim, wanted: address };
-  });
+  for (const { owner } of claims) wanted.delete(owner.name);
+  const more = [...wanted].map(
+    ([name, address]): Claim => ({
+      owner: { kind: "Node", name },
+      name: pool,
+      pool,
+      ...(address !== undefined && { wanted: address }),
+    }),
+  );
+  return [...claims, ...more];
 }
 
 /**

@@ -22,10 +22,10 @@ function begin() {
   return { sim, listed };
 }
 
-function definition(name: string, ipam: Bag = {}, at = "default") {
+function definition(name: string, ipam: Bag = {}, at = "default", network = "net") {
   const config = {
     cniVersion: "1.0.0",
-    name: "net",
+    name: network,
     type: "macvlan",
     ipam: { type: "whereabouts", range: "10.5.0.0/22", node_slice_size: "/24", ...ipam },
   };
@@ -753,6 +753,100 @@ describe("slices when the record is lost", () => {
     sim.change("NetworkAttachmentDefinition", "a", (one) => ({ ...one, spec: mended.spec }), "default");
     await sim.pass(3000);
     expect(listed()).toEqual(["n1 10.5.0.0/24", "n0 10.5.1.0/24"]);
+  });
+});
+
+/** What an IPPool says of pods is all that is left: no list has the slice, nor has the record. */
+describe("a slice of which an IPPool has allocations goes to no other node", () => {
+  const infra = { infra: "" };
+  it.each<[string, string, (sim: SimController) => void, Bag, readonly string[]]>([
+    [
+      "where its node is gone",
+      "10.5.0.0/24",
+      () => {},
+      {},
+      ["10.5.1.0/24 Node/n2/net", "10.5.0.0/24 Node/n1/net releasing"],
+    ],
+    [
+      "where its node is not Ready: that one keeps it",
+      "10.5.0.0/24",
+      (sim) => {
+        sim.node("n1");
+        sim.change("Node", "n1", unready);
+      },
+      {},
+      ["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"],
+    ],
+    ["where it is smaller than slices are now", "10.5.0.0/25", () => {}, {}, ["10.5.1.0/24 Node/n2/net"]],
+    ["where it is larger", "10.5.0.0/24", () => {}, { node_slice_size: "/26" }, ["10.5.1.0/26 Node/n2/net"]],
+    [
+      "where it is smaller and its node is not selected: that one has the slice around it",
+      "10.5.0.0/25",
+      (sim) => sim.node("n1", infra),
+      {},
+      ["10.5.0.0/24 Node/n1/net", "10.5.1.0/24 Node/n2/net"],
+    ],
+  ])("%s", async (_, range, prepare, ipam, lines) => {
+    const { sim } = begin();
+    sim.create(ipPool(`n1-${range.replace("/", "-")}`, range, pod));
+    prepare(sim);
+    sim.create(selecting("!infra", definition("a", ipam)));
+    await sim.pass(2000);
+    sim.node("n2");
+    await sim.pass(2 * timing.hold);
+    expect(sim.lines()).toEqual(lines);
+  });
+
+  it("in a network that is served beside one that overlaps it, and is not", async () => {
+    const { sim, listed } = begin();
+    sim.create(definition("a"));
+    sim.node("n1");
+    await sim.pass(2000);
+    sim.create(ipPool("n1-10.5.1.0-25", "10.5.1.0/25", pod));
+    sim.create(
+      definition("b", { network_name: undefined, range: "10.5.0.0/23", node_slice_size: "/25" }, "other", "b"),
+    );
+    sim.node("n2");
+    await sim.pass(2000);
+    expect([listed(), listed("b")]).toEqual([["n1 10.5.0.0/24", "n2 10.5.2.0/24"], undefined]);
+  });
+
+  it("until it is empty: whoever waits for a slice gets it then", async () => {
+    const { sim, listed } = begin();
+    sim.create(ipPool("n1-10.5.0.0-25", "10.5.0.0/25", pod));
+    sim.create(definition("a"));
+    for (const name of ["n2", "n3", "n4", "n5"]) sim.node(name);
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n2 10.5.1.0/24", "n3 10.5.2.0/24", "n4 10.5.3.0/24"]);
+    expect(sim.said.join()).toMatch(/1 more needed, for n5\. .*allocations in an IPPool of another node/);
+    sim.remove("IPPool", "n1-10.5.0.0-25", namespace);
+    await sim.pass(2000);
+    expect(listed()).toContain("n5 10.5.0.0/24");
+  });
+
+  it("nor does its node get that slice in place of the one in the list", async () => {
+    const { sim, listed } = begin();
+    sim.node("n1");
+    sim.create(ipPool("n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    sim.create(stockPool({ "10.5.2.0/24": "n1" }));
+    sim.create(definition("a"));
+    await sim.pass(2000);
+    sim.node("n2");
+    await sim.pass(2000);
+    expect(listed()).toEqual(["n2 10.5.1.0/24", "n1 10.5.2.0/24"]);
+  });
+
+  it("of its own network alone, where another one has the same range or no slices", async () => {
+    const { sim, listed } = begin();
+    sim.create(ipPool("red-n1-10.5.0.0-24", "10.5.0.0/24", pod));
+    // Of a network without slices.
+    sim.create(ipPool("blue-10.5.0.0-22", "10.5.0.0/22", pod));
+    sim.create(definition("a"));
+    sim.create(definition("b", { network_name: "red" }));
+    await sim.pass(2000);
+    sim.node("n2");
+    await sim.pass(2000);
+    expect([listed("red"), listed()]).toEqual([["n1 10.5.0.0/24", "n2 10.5.1.0/24"], ["n2 10.5.0.0/24"]]);
   });
 });
 

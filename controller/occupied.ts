@@ -100,7 +100,7 @@ export function occupied(
       const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
       const shown = alike.length > 0 ? alike : all;
       const { use, isOnly } = ownerIn(shown);
-      const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName));
+      const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName, lines.record));
       const { address: first, length } = use;
       const block = { address: first, ...(length === undefined ? {} : { length }) };
       if (held.length === 0) push(taken, pool.name, { ...block, owner: isOnly ? use.owner : undefined, shown });
@@ -152,7 +152,7 @@ export function poolsByName(pools: readonly Pool[]): ByName {
 /** The pools of which its owner has not on record what it shows. For most of what is shown there are none. */
 export function strangeTo(use: Use, lines: LinesByOwner, byName: ByName): Pool[] {
   const own = lines.of(use.owner ?? "");
-  return poolsWith(use, byName).filter((pool) => !hasIt(own, use, pool, byName));
+  return poolsWith(use, byName).filter((pool) => !hasIt(own, use, pool, byName, lines.record));
 }
 
 /**
@@ -184,18 +184,35 @@ export function without(pool: Pool, { taken, outside }: Occupied): Pool {
 }
 
 /** Is what is shown in one of these lines? A block counts with its ends. */
-function hasIt({ allocations, releasing }: OwnLines, use: Use, pool: Pool, byName: ByName): boolean {
+function hasIt(
+  { allocations, releasing }: OwnLines,
+  use: Use,
+  pool: Pool,
+  byName: ByName,
+  record: Pick<Snapshot, "pools">,
+): boolean {
   const { address, length } = use;
   const isIt = (line: Allocation) =>
     (line.address === address || lastOf(line) === address) &&
     (length === undefined || lengthOf(line) === length) &&
-    mayBeOf(line, use, pool, byName);
+    mayBeOf(line, use, pool, byName, record);
   return allocations.some(isIt) || (use.pool !== pool.name && releasing.some(isIt));
 }
 
-/** May a line be what is shown? Two networks may have the same address: which one it is of, only a text says that names its pool. */
-function mayBeOf({ pool: of }: Allocation, use: Use, pool: Pool, byName: ByName): boolean {
-  return use.pool !== pool.name || (byName.get(of) ?? pool).network === pool.network;
+/**
+ * May a line be what is shown? Two networks may have the same address: which one it is of, only a text says that names its pool. The record
+ * knows the network of a pool that is defined no more.
+ */
+function mayBeOf(
+  { pool: of }: Allocation,
+  use: Use,
+  pool: Pool,
+  byName: ByName,
+  { pools }: Pick<Snapshot, "pools">,
+): boolean {
+  if (use.pool !== pool.name) return true;
+  const { network } = byName.get(of) ?? pools.find(({ name }) => name === of) ?? pool;
+  return network === pool.network;
 }
 
 /** What is on record of these addresses; a block counts with its ends. */

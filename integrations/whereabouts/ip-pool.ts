@@ -46,17 +46,36 @@ export function isInUse({ spec }: Bag): boolean {
  * a network without slices may be called the same: most often it has the whole range.
  */
 export function sliceOfIPPool(
-  { metadata, spec }: Bag,
+  ipPool: Bag,
   { pool, attachments }: SliceNetwork,
 ): { readonly node: string; readonly slice: Block } | undefined {
-  const { value: slice } = parseBlock(asBag(spec)?.range);
+  const { scope } = attachments[0].value.config;
+  const start = scope === undefined ? "" : `${scope}-`;
+  const name = `${asBag(ipPool.metadata)?.name}`;
+  if (!name.startsWith(start)) return undefined;
+  const { slice, end } = rangeOfIPPool(ipPool);
   if (slice === undefined || !covers([pool.prefix], [intervalOf(slice)])) return undefined;
   if (slice.length !== pool.blockLength && slice.length === pool.prefix.length) return undefined;
-  const { scope } = attachments[0].value.config;
-  const [start, end] = [scope === undefined ? "" : `${scope}-`, `-${normalised(formatBlock(slice))}`];
-  const name = `${asBag(metadata)?.name}`;
-  const isOf = name.startsWith(start) && name.endsWith(end) && name.length > start.length + end.length;
+  const isOf = name.endsWith(end) && name.length > start.length + end.length;
   return isOf ? { node: name.slice(start.length, -end.length), slice } : undefined;
+}
+
+/** What an IPPool has as its range, and how its name ends by that. */
+interface IPPoolRange {
+  readonly slice: Block | undefined;
+  readonly end: string;
+}
+
+const known = new WeakMap<Bag, IPPoolRange>();
+
+/** Of a fleet there are thousands, and all of them are read for each node that joins. */
+function rangeOfIPPool(ipPool: Bag): IPPoolRange {
+  const before = known.get(ipPool);
+  if (before !== undefined) return before;
+  const { value: slice } = parseBlock(asBag(ipPool.spec)?.range);
+  const range = { slice, end: slice === undefined ? "" : `-${normalised(formatBlock(slice))}` };
+  known.set(ipPool, range);
+  return range;
 }
 
 /** As whereabouts writes a range in a name (`normalizeRange`). */

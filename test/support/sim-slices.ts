@@ -76,6 +76,15 @@ export class SlicesPlay extends Play {
     this.finish({ network: "net", node: "old", slice: unwrap(parseBlock("10.5.0.96/27")), since: 0 });
   }
 
+  /** Pods of nodes that are gone, in IPPools of which no list has the slice: one is of another size. */
+  addLeftovers(): void {
+    for (const [network, slice] of [
+      ["net", "10.5.0.32/27"],
+      ["red", "10.5.0.64/27"],
+    ] as const)
+      this.finish({ network, node: "left", slice: unwrap(parseBlock(slice)), since: 0 });
+  }
+
   protected change(): void {
     const nodes = this.all("Node").map(({ metadata }) => metadata.name);
     const node = this.some(nodes);

@@ -7,6 +7,7 @@ async function play(seed: number): Promise<SlicesPlay> {
   const game = new SlicesPlay(seed, { fault: 3, kill: 0.3, change: 4 });
   for (let i = 0; i < 5; i++) game.addNode(`m${i}`);
   if (seed % 3 === 0) game.addStock();
+  if (seed % 3 === 1) game.addLeftovers();
   for (const network of ["net", "red", "six"]) game.toggleDefinition(network, "a");
   game.start();
   while (game.steps < 2000) await game.step();

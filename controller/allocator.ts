@@ -16,7 +16,7 @@ import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
-import { contestedIn } from "./contested-lines.ts";
+import { type ContestedLine, contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -155,7 +155,7 @@ export class Allocator implements Finder {
     const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf, this.unread);
     const look = { owners, scene, facts, standing };
     const desired = this.renderer.asked(look);
-    const { unclear, ...question } = this.question(look, desired.own.desired);
+    const { unclear, contested, ...question } = this.question(look, desired.own.desired);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
@@ -177,7 +177,8 @@ export class Allocator implements Finder {
     };
     tell(decided);
     const { lines } = this.record;
-    return { owners, asOf, decided, ...this.renderer.render(desired, look, { snapshot: after, lines, idle, unclear }) };
+    const recorded = { snapshot: after, lines, idle, unclear, contested };
+    return { owners, asOf, decided, ...this.renderer.render(desired, look, recorded) };
   }
 
   /** The releasing lines of these owners that may be free, and by a record of when. */
@@ -227,7 +228,7 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedBeside {
+  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedWith {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
@@ -239,6 +240,7 @@ export class Allocator implements Finder {
     const beside = askedBeside(desired.claims, scene.sound, occupied, contested, lines, isGone);
     return {
       ...beside,
+      contested: [...contested.values()].flat(),
       owners,
       set: clusterSet,
       isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
@@ -288,6 +290,8 @@ export class Allocator implements Finder {
     return integrationOf(claim, this.ground.integrations);
   }
 }
+
+type AskedWith = AskedBeside & { readonly contested: readonly ContestedLine[] };
 
 /** Tells of an allocated line whether its owner had shown the address before. */
 function adoptedBy({ claims, isShown }: Pick<Question, "claims" | "isShown">): (line: Allocation) => boolean {

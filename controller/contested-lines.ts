@@ -1,6 +1,15 @@
-import { type Allocation, clusterSet, ownerOfKey, parseOwner } from "../core/index.ts";
+import {
+  type Allocation,
+  byAddress,
+  clusterSet,
+  nameOfKey,
+  ownerOfKey,
+  parseOwner,
+  type Snapshot,
+} from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { Occupied, Showing } from "./occupied.ts";
+import { keyOfLine } from "./release-hold.ts";
 
 /** An address that one owner has, and the line by which it is on record for another owner, which is losing it. */
 export interface ContestedLine {
@@ -57,6 +66,17 @@ export function contestedIn(
       return [pool, contested];
     }),
   );
+}
+
+/** Returns the record with each contested line as that of the owner that has its address: objects of many owners list it until it is adopted. */
+export function asHad(record: Snapshot, contested: Iterable<ContestedLine>): Snapshot {
+  const all = [...contested];
+  if (all.length === 0) return record;
+  const lost = new Set(all.map(({ line }) => keyOfLine(line)));
+  const isLeft = (line: Allocation) => !lost.has(keyOfLine(line));
+  const had = all.map(({ use: { owner = "" }, line }) => ({ ...line, claim: `${owner}/${nameOfKey(line.claim)}` }));
+  const allocations = [...record.allocations.filter(isLeft), ...had].sort(byAddress);
+  return { ...record, allocations, releasing: record.releasing.filter(isLeft) };
 }
 
 function kindOf(owner = ""): string | undefined {

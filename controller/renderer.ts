@@ -8,6 +8,8 @@ import type { SourceObject } from "../schema/manifest-document.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks, readsKind } from "./asking.ts";
 import { FailingObjects } from "./failing-objects.ts";
+import { Broken } from "./broken.ts";
+import { asHad, type ContestedLine } from "./contested-lines.ts";
 import type { Ground } from "./ground.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";
@@ -44,6 +46,7 @@ interface Recorded {
   readonly lines: LinesByOwner;
   readonly idle: ReadonlySet<Allocation>;
   readonly unclear: ReadonlySet<string>;
+  readonly contested: readonly ContestedLine[];
 }
 
 /** What is to exist for the owners that were looked at. */
@@ -59,10 +62,11 @@ export interface Rendering {
  * Reads what is desired for owners, and renders what is to exist for them. An object that is made of what many owners have
  * belongs to its source, which is looked at as if it were an owner:
  *
- *  an object is | rendered of                    | when it is looked at
- *  -------------+--------------------------------+---------------------------------------
- *  an owner's   | the lines of its owner         | its owner
- *  shared       | all lines that its source gave | its source: whenever one of them changes
+ *  an object is | rendered of                             | when it is looked at
+ *  -------------+-----------------------------------------+---------------------------------------
+ *  an owner's   | the lines of its owner                  | its owner
+ *  shared       | all lines that its source gave; of a    | its source: whenever one of them changes
+ *               |  contested one, the owner that has it   |
  */
 export class Renderer {
   private readonly world: World;
@@ -116,7 +120,11 @@ export class Renderer {
    * Renders what is to exist for the owners of a look, of what was asked for and the record that has it. Nothing is made to take `idle`
    * lines off their owners; the objects of `unclear` owners stay as they are.
    */
-  render({ own, shared }: Asked, { owners, standing }: Look, { snapshot, lines, idle, unclear }: Recorded): Rendering {
+  render(
+    { own, shared }: Asked,
+    { owners, standing }: Look,
+    { snapshot, lines, idle, unclear, contested }: Recorded,
+  ): Rendering {
     const mine = [...owners].map((owner) => lines.of(owner));
     const looked = {
       ...snapshot,
@@ -128,8 +136,12 @@ export class Renderer {
     };
     const bySource = (all: readonly Allocation[]) =>
       Map.groupBy(shared.size === 0 ? [] : all, ({ claim }) => this.sourceOf(claim));
-    const [live, releasing] = [bySource(snapshot.allocations), bySource(snapshot.releasing)];
+    const sorted = ({ allocations, releasing }: Snapshot) => [bySource(allocations), bySource(releasing)] as const;
+    const [recorded, had] = [sorted(snapshot), sorted(asHad(snapshot, contested))];
     const given = ([source, reading]: readonly [string, Reading]) => {
+      const there = this.world.get(source);
+      // What another program lists stays that program's word: it is refused where the record says otherwise.
+      const [live, releasing] = there !== undefined && isManaged(there) ? had : recorded;
       const its = { ...snapshot, allocations: live.get(source) ?? [], releasing: releasing.get(source) ?? [] };
       return this.rendered(reading, its, true);
     };

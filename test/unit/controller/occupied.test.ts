@@ -69,6 +69,17 @@ describe("what owners show to have, beside the record", () => {
     expect([has(given.assignable), has(given.automatic)]).toEqual([isKept, false]);
   });
 
+  it.each([
+    ["another network", "blue", ["10.0.0.2"]],
+    ["the same network", undefined, []],
+  ])("is looked for in lines of a pool that is defined no more: of %s", (_, network, taken) => {
+    const gone = poolOf("gone", "10.0.0.0/29", network === undefined ? {} : { network });
+    const lines = new LinesByOwner();
+    lines.follow(recordOf(["10.0.0.2 Node/c/x pool=gone"], [gone]));
+    const found = occupied(pools, [{ ...shown(a), pool: "p" }], lines);
+    expect((found.taken.get("p") ?? []).map(({ address }) => formatAddress(address))).toEqual(taken);
+  });
+
   it("is given to nobody but its owner, on its NIC", () => {
     const found = occupied(pools, [shown(a)], recorded([]));
     const wanted = (claim: string) => wantedOf(claim, pools, found);

@@ -2,10 +2,12 @@ import { describe, expect, it } from "vitest";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
 import type { SimController } from "../../support/sim-controller.ts";
 import { simWithMaps } from "../../support/sim-maps.ts";
+import { attachment } from "../../support/whereabouts-objects.ts";
 
 interface System {
   readonly name: string;
@@ -17,7 +19,11 @@ interface System {
   /** The address that objects give an owner. */
   has(sim: SimController, owner: string): unknown;
   readonly line: (owner: string) => string;
+  /** What owners get, in order. */
+  readonly given: readonly [string, string, string];
 }
+
+const addresses = ["10.0.1.1", "10.0.1.2", "10.0.1.3"] as const;
 
 const ofClaims: System = {
   name: "an IPAddressClaim",
@@ -37,6 +43,7 @@ const ofClaims: System = {
   remove: (sim, name) => sim.remove("IPAddressClaim", name, "m"),
   has: (sim, name) => asBag(sim.all("IPAddress").find(({ metadata }) => metadata.name === name)?.spec)?.address,
   line: (name) => `IPAddressClaim/m:${name}/`,
+  given: addresses,
 };
 
 function addressIn(child: unknown): string | undefined {
@@ -75,6 +82,25 @@ const ofNodes: System = {
   },
   has: (sim, name) => addressIn(sim.object("NodeNetworkConfigurationPolicy", `a--${name}`)),
   line: (name) => `Node/${name}/`,
+  given: addresses,
+};
+
+/** A pod of each node has an address of its slice. */
+const ofSlices: System = {
+  name: "a slice of a node",
+  integration: slicesInCluster("kube-system") as Integration,
+  objects: [attachment("net", { range: "10.0.1.0/24", node_slice_size: "/28" })],
+  add: async (sim, name) => {
+    sim.node(name);
+    await sim.pass(3000);
+  },
+  remove: (sim, name) => sim.remove("Node", name),
+  has: (sim, name) => {
+    const listed = asList(asBag(sim.object("NodeSlicePool", "net")?.status)?.allocations);
+    return listed.map(asBag).find((one) => one?.nodeName === name)?.sliceRange;
+  },
+  line: (name) => `Node/${name}/`,
+  given: ["10.0.1.0/28", "10.0.1.16/28", "10.0.1.32/28"],
 };
 
 /** Owners come and go; the record is what it was when `backUp` was called from `restore` on, which starts another controller. */
@@ -98,7 +124,8 @@ async function begin(system: System) {
 const pendingOf = (sim: SimController) =>
   sim.engine.allocator.pending.list(() => true).map(({ message }) => `${message}`);
 
-describe.each([ofClaims, ofNodes])("after an older backup of the record is restored, $name", (system) => {
+describe.each([ofClaims, ofNodes, ofSlices])("after an older backup of the record is restored, $name", (system) => {
+  const [first, second, third] = system.given;
   const lineOf = (sim: SimController, owner: string) =>
     sim.lines().filter((line) => line.includes(system.line(owner)) && !line.includes("releasing"));
 
@@ -108,15 +135,15 @@ describe.each([ofClaims, ofNodes])("after an older backup of the record is resto
     const backup = backUp();
     await leave("old");
     await add("new");
-    expect(system.has(sim, "new")).toBe("10.0.1.1");
+    expect(system.has(sim, "new")).toBe(first);
     const next = restore(backup);
     await next.pass(5000);
-    expect(system.has(next, "new")).toBe("10.0.1.1");
+    expect(system.has(next, "new")).toBe(first);
     expect(lineOf(next, "new")).toEqual([]);
     expect(pendingOf(next).join()).toMatch(/new has \S+ already, which is on record for .*old: wait until it is free/);
     await next.pass(60_000);
-    expect(lineOf(next, "new").join()).toContain("10.0.1.1");
-    expect(system.has(next, "new")).toBe("10.0.1.1");
+    expect(lineOf(next, "new").join()).toContain(first);
+    expect(system.has(next, "new")).toBe(first);
     expect(pendingOf(next)).toEqual([]);
   });
 
@@ -131,14 +158,14 @@ describe.each([ofClaims, ofNodes])("after an older backup of the record is resto
     await system.add(next, "old");
     await next.pass(5000);
     expect(lineOf(next, "old")).toEqual([]);
-    expect(system.has(next, "old")).not.toBe("10.0.1.1");
+    expect(system.has(next, "old")).not.toBe(first);
     for (let i = 0; i < 4; i++) {
       if (system === ofNodes) await handle(next, "old");
       await next.pass(30_000);
     }
-    expect(lineOf(next, "old").join()).toContain("10.0.1.2");
-    expect(lineOf(next, "new").join()).toContain("10.0.1.1");
-    expect(system.has(next, "new")).toBe("10.0.1.1");
+    expect(lineOf(next, "old").join()).toContain(second);
+    expect(lineOf(next, "new").join()).toContain(first);
+    expect(system.has(next, "new")).toBe(first);
   });
 
   it("keeps it although an earlier address of its own is releasing in the backup, which another owner has now", async () => {
@@ -150,14 +177,14 @@ describe.each([ofClaims, ofNodes])("after an older backup of the record is resto
     expect(backup).toContain("releasing");
     await sim.pass(60_000);
     await add("third");
-    expect(system.has(sim, "third")).toBe("10.0.1.1");
+    expect(system.has(sim, "third")).toBe(first);
     await add("new");
-    expect(system.has(sim, "new")).toBe("10.0.1.2");
+    expect(system.has(sim, "new")).toBe(second);
     const next = restore(backup);
     await next.pass(120_000);
-    expect([system.has(next, "third"), system.has(next, "new")]).toEqual(["10.0.1.1", "10.0.1.2"]);
-    expect(lineOf(next, "new").join()).toContain("10.0.1.2");
-    expect(next.lines().join()).not.toContain("10.0.1.3");
+    expect([system.has(next, "third"), system.has(next, "new")]).toEqual([first, second]);
+    expect(lineOf(next, "new").join()).toContain(second);
+    expect(next.lines().join()).not.toContain(third);
   });
 });
 

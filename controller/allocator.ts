@@ -16,7 +16,7 @@ import type { Desired } from "../pipeline/desired.ts";
 import { type AskedBeside, askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
-import { type ContestedLine, contestedIn } from "./contested-lines.ts";
+import { contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
 import type { Finder } from "./events.ts";
 import type { Ground } from "./ground.ts";
@@ -228,19 +228,22 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedWith {
+  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedBeside {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
-    const isHeld = (line: Allocation) =>
-      this.record.isUnreadable(line) || this.proof.isBlind(line) || standing.isHeld(line);
-    const contested = contestedIn(occupied, lines, { isGone, isHeld, shownBy: (owner) => this.shown.of(owner) });
+    const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
+    const contested = contestedIn(occupied, lines, {
+      isGone,
+      isHeld: (line) => isUnknown(line) || standing.isHeld(line),
+      isRetained: (line) => !isUnknown(line) && standing.isRetained(line),
+      shownBy: (owner) => this.shown.of(owner),
+    });
     const beside = askedBeside(desired.claims, scene.sound, occupied, contested, lines, isGone);
     return {
       ...beside,
-      contested: [...contested.values()].flat(),
       owners,
       set: clusterSet,
       isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
@@ -249,7 +252,7 @@ export class Allocator implements Finder {
         ...withoutRoom(beside.claims, scene.pools, lines),
       ]),
       shareOf: (claim) => this.shareOf(claim),
-      isHeld,
+      isHeld: (line) => !beside.isLost(line) && (isUnknown(line) || standing.isHeld(line)),
     };
   }
 
@@ -290,8 +293,6 @@ export class Allocator implements Finder {
     return integrationOf(claim, this.ground.integrations);
   }
 }
-
-type AskedWith = AskedBeside & { readonly contested: readonly ContestedLine[] };
 
 /** Tells of an allocated line whether its owner had shown the address before. */
 function adoptedBy({ claims, isShown }: Pick<Question, "claims" | "isShown">): (line: Allocation) => boolean {

@@ -23,6 +23,8 @@ export interface LineEvidence {
   readonly isGone: (owner: string) => boolean;
   /** Reports whether a live line stays although no claim asks for it. */
   readonly isHeld: (line: Allocation) => boolean;
+  /** Reports whether such a line would be held only because its pool retains the addresses of owners that are gone. */
+  readonly isRetained: (line: Allocation) => boolean;
   /** What the reports of an owner show. */
   readonly shownBy: (owner: string) => readonly Showing[];
 }
@@ -33,7 +35,8 @@ export interface LineEvidence {
  *  the line's owner | the line       | the other owner, which has no | the line
  *                   |                |  live line of the pool, is    |
  *  -----------------+----------------+-------------------------------+----------------------
- *  any              | live, and held | any                           | stays its owner's
+ *  gone             | live, retained | given the address             | is contested
+ *  any              | live, and held | any other                     | stays its owner's
  *  gone             | any other      | given the address             | is contested
  *  gone             | any other      | of its kind, and shows it     | is contested
  *  there            | live           | any                           | stays its owner's
@@ -48,12 +51,13 @@ export interface LineEvidence {
 export function contestedIn(
   { ofOthers }: Occupied,
   lines: LinesByOwner,
-  { isGone, isHeld, shownBy }: LineEvidence,
+  { isGone, isHeld, isRetained, shownBy }: LineEvidence,
 ): ReadonlyMap<string, readonly ContestedLine[]> {
   const isLosing = (line: Allocation, use: Showing) => {
     const owner = ownerOfKey(line.claim);
     const isLive = lines.of(owner).allocations.includes(line);
-    if (line.set !== clusterSet || (isLive && (!isGone(owner) || isHeld(line)))) return false;
+    const mayLose = isGone(owner) && (!isHeld(line) || (use.isGiven === true && isRetained(line)));
+    if (line.set !== clusterSet || (isLive && !mayLose)) return false;
     const shows = (one: Showing) => one.address === line.address && !one.isTemporary;
     const isStillShown = !isGone(owner) && shownBy(owner).some(shows);
     return use.isGiven === true || (kindOf(use.owner) === kindOf(owner) && !isStillShown);

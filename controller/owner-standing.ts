@@ -106,8 +106,12 @@ export class OwnerStanding {
     if (there !== undefined) return integration?.inCluster?.has?.(there, line, (key) => this.world.get(key)) ?? false;
     const object = this.scene.pools.get(pool)?.object;
     const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
-    if (object === undefined) return isRejected || !isOfSources;
-    return asBag(object.spec)?.reclaimPolicy === "Retain";
+    return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
+  }
+
+  /** Reports whether the pool of a line retains addresses of owners that are gone. */
+  isRetained({ pool }: Allocation): boolean {
+    return asBag(this.scene.pools.get(pool)?.object.spec)?.reclaimPolicy === "Retain";
   }
 }
 

@@ -24,8 +24,8 @@ export interface ClaimState {
  *  names no pool that is there| False | PoolNotReady     | why
  *  gets nothing, pool is full | False | PoolExhausted    | why
  *  gets nothing otherwise     | False | AllocationFailed | why
- *  the same, and keeps an     | False | the same         | and what it keeps
- *   IPAddress of its name     |       |                  |
+ *  the same, and keeps an     | False | the same         | and what it keeps, unless why already says
+ *   IPAddress of its name     |       |                  |  who has which address, and what to do
  *  another program made an    | False | AllocationFailed | why it is not adopted
  *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is
@@ -38,7 +38,8 @@ export function claimConditions({ rejected, pending, kept, refused, hasAddress, 
   if (pending !== undefined) {
     const { code, message } = pending;
     const reason = code === "exhausted" ? "PoolExhausted" : "AllocationFailed";
-    return [notReady(reason, kept === undefined ? message : `${message}. ${kept}`)];
+    const isTold = kept === undefined || code === "in-use";
+    return [notReady(reason, isTold ? message : `${message}. ${kept}`)];
   }
   if (refused !== undefined) return [notReady("AllocationFailed", refused)];
   if (!hasAddress) return [];

@@ -16,6 +16,7 @@ interface Case {
   readonly record: readonly string[];
   readonly isGone?: boolean;
   readonly isHeld?: boolean;
+  readonly isRetained?: boolean;
   readonly isGiven?: boolean;
   readonly isShown?: boolean;
   /** The other owner; a node where it is not said. */
@@ -27,7 +28,16 @@ const live = ["10.0.0.2 Node/old/x set=cluster"];
 const releasing = ["10.0.0.2 Node/old/x set=cluster releasing"];
 it.each<Case>([
   { name: "of an owner that is gone", record: live, isGone: true, want: ["10.0.0.2"] },
-  { name: "of an owner that is gone, whose pool retains it", record: live, isGone: true, isHeld: true, want: [] },
+  { name: "that is held, of an owner that is gone", record: live, isGone: true, isHeld: true, isGiven: true, want: [] },
+  { name: "that its pool retains, and a node shows it", record: live, isGone: true, isRetained: true, want: [] },
+  {
+    name: "that its pool retains, and an object gives it to the other owner",
+    record: live,
+    isGone: true,
+    isRetained: true,
+    isGiven: true,
+    want: ["10.0.0.2"],
+  },
   { name: "that is releasing, of an owner that is gone", record: releasing, isGone: true, want: ["10.0.0.2"] },
   { name: "of an owner that is there", record: live, isGiven: true, want: [] },
   { name: "that is releasing", record: releasing, want: ["10.0.0.2"] },
@@ -60,13 +70,17 @@ it.each<Case>([
     record: [...releasing, "10.0.0.3 Node/new/x set=cluster"],
     want: [],
   },
-])("a line $name: contested are $want", ({ record, isGone, isHeld, isGiven, isShown, other = "Node/new", want }) => {
-  const lines = new LinesByOwner();
-  lines.follow(recordOf([...record], pools));
-  const found = contestedIn(occupied(pools, [use(other, isGiven === true)], lines), lines, {
-    isGone: (owner) => owner === "Node/old" && isGone === true,
-    isHeld: () => isHeld === true,
-    shownBy: (owner) => (isShown === true ? [use(owner, false)] : []),
-  });
-  expect((found.get("p") ?? []).map(({ line }) => formatAddress(line.address))).toEqual(want);
-});
+])(
+  "a line $name: contested are $want",
+  ({ record, isGone, isHeld, isRetained, isGiven, isShown, other = "Node/new", want }) => {
+    const lines = new LinesByOwner();
+    lines.follow(recordOf([...record], pools));
+    const found = contestedIn(occupied(pools, [use(other, isGiven === true)], lines), lines, {
+      isGone: (owner) => owner === "Node/old" && isGone === true,
+      isHeld: () => isHeld === true || isRetained === true,
+      isRetained: () => isRetained === true,
+      shownBy: (owner) => (isShown === true ? [use(owner, false)] : []),
+    });
+    expect((found.get("p") ?? []).map(({ line }) => formatAddress(line.address))).toEqual(want);
+  },
+);

@@ -127,10 +127,9 @@ export class Engine {
 
   /** An owner reports what it has, or may use something no more: pools have collisions by that, or room. */
   private heard(key: string, mayHaveRoom: boolean): void {
-    const isNew = this.allocator.shown.set(key, usesShownBy(key, this.world, this.integrations));
-    if (!(isNew || mayHaveRoom) || !this.isOpen) return;
+    if (!(this.allocator.shown.set(key, usesShownBy(key, this.world, this.integrations)) || mayHaveRoom)) return;
     for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    this.tellPools();
+    if (this.isOpen) this.tellPools();
   }
 
   private tellPools(): void {

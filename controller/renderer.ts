@@ -7,9 +7,8 @@ import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts
 import type { SourceObject } from "../schema/manifest-document.ts";
 import { placeless } from "../schema/objects.ts";
 import { asks, readsKind } from "./asking.ts";
-import { FailingObjects } from "./failing-objects.ts";
-import { Broken } from "./broken.ts";
 import { asHad, type ContestedLine } from "./contested-lines.ts";
+import { FailingObjects } from "./failing-objects.ts";
 import type { Ground } from "./ground.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { OwnerStanding } from "./owner-standing.ts";

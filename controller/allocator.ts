@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  type Claim,
   clusterSet,
   emptySnapshot,
   formatOwner,
@@ -13,7 +14,7 @@ import {
 import type { Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import type { Desired } from "../pipeline/desired.ts";
-import { type AskedBeside, askedBeside } from "./asked-beside.ts";
+import { askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { claimedBeside } from "./claimed.ts";
 import { contestedIn } from "./contested-lines.ts";
@@ -228,31 +229,29 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question({ owners, scene, standing }: Look, desired: Desired): Omit<Question, "gone"> & AskedBeside {
+  private question({ owners, scene, standing }: Look, desired: Desired) {
     const { lines } = this.record;
     const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
     const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
-    const contested = contestedIn(occupied, lines, {
-      isGone,
-      isHeld: (line) => isUnknown(line) || standing.isHeld(line),
-      isRetained: (line) => !isUnknown(line) && standing.isRetained(line),
-      shownBy: (owner) => this.shown.of(owner),
-    });
+    const contested = contestedIn(occupied, lines, { isGone, isUnknown, standing, shown: this.shown });
+    const lost = [...contested.values()].flat();
     const beside = askedBeside(desired.claims, scene.sound, occupied, contested, lines, isGone);
     return {
       ...beside,
       owners,
       set: clusterSet,
-      isWaiting: (claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
+      isWaiting: (claim: Claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
         ...withoutRoom(beside.claims, scene.pools, lines),
       ]),
-      shareOf: (claim) => this.shareOf(claim),
-      isHeld: (line) => !beside.isLost(line) && (isUnknown(line) || standing.isHeld(line)),
+      shareOf: (claim: string) => this.shareOf(claim),
+      contested: lost,
+      isHeld: (line: Allocation) =>
+        !lost.some((one) => one.line === line) && (isUnknown(line) || standing.isHeld(line)),
     };
   }
 

@@ -27,9 +27,6 @@ import { type Occupied, poolsByName, type Showing, without } from "./occupied.ts
 export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isShown"> {
   /** Owners that have what no claim of theirs gets, or nobody knows which: what was made for them shows it, so that stays. */
   readonly unclear: ReadonlySet<string>;
-  readonly contested: readonly ContestedLine[];
-  /** Reports whether a line is contested: nothing keeps it from being released then. */
-  readonly isLost: (line: Allocation) => boolean;
 }
 
 /** What a plan is asked for, where owners show to have this beside the record. */
@@ -70,17 +67,7 @@ export function askedBeside(
   const lost = asked.flatMap((claim) => lostBy(claim, contestedIn(claim.pool), lines));
   const refused = [...chosen.pending, ...unclear, ...lost, ...refusedOf(asked, pools, occupied, lines)];
   const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
-  const allContested = [...contested.values()].flat();
-  const lostLines = new Set(allContested.map(({ line }) => line));
-  return {
-    pools,
-    claims: asked,
-    refused,
-    isShown,
-    unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))),
-    contested: allContested,
-    isLost: (line) => lostLines.has(line),
-  };
+  return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
 }
 
 /** Of its pools, a claim without a line asks that of which its owner shows to have an address for it. */

@@ -9,7 +9,9 @@ import {
 } from "../core/index.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { Occupied, Showing } from "./occupied.ts";
+import type { OwnerStanding } from "./owner-standing.ts";
 import { keyOfLine } from "./release-hold.ts";
+import type { Shown } from "./shown.ts";
 
 /** An address that one owner has, and the line by which it is on record for another owner, which is losing it. */
 export interface ContestedLine {
@@ -21,12 +23,12 @@ export interface ContestedLine {
 export interface LineEvidence {
   /** Reports whether the object of an owner is gone. */
   readonly isGone: (owner: string) => boolean;
-  /** Reports whether a live line stays although no claim asks for it. */
-  readonly isHeld: (line: Allocation) => boolean;
-  /** Reports whether such a line would be held only because its pool retains the addresses of owners that are gone. */
-  readonly isRetained: (line: Allocation) => boolean;
-  /** What the reports of an owner show. */
-  readonly shownBy: (owner: string) => readonly Showing[];
+  /** Reports whether nobody knows who asks for a line: its part of the record, or a kind, cannot be read. */
+  readonly isUnknown: (line: Allocation) => boolean;
+  /** Whether a live line stays although no claim asks for it. */
+  readonly standing: Pick<OwnerStanding, "isHeld" | "isRetained">;
+  /** What the reports of owners show. */
+  readonly shown: Pick<Shown, "of">;
 }
 
 /**
@@ -51,15 +53,16 @@ export interface LineEvidence {
 export function contestedIn(
   { ofOthers }: Occupied,
   lines: LinesByOwner,
-  { isGone, isHeld, isRetained, shownBy }: LineEvidence,
+  { isGone, isUnknown, standing, shown }: LineEvidence,
 ): ReadonlyMap<string, readonly ContestedLine[]> {
   const isLosing = (line: Allocation, use: Showing) => {
     const owner = ownerOfKey(line.claim);
     const isLive = lines.of(owner).allocations.includes(line);
-    const mayLose = isGone(owner) && (!isHeld(line) || (use.isGiven === true && isRetained(line)));
+    const isHeld = standing.isHeld(line) && !(use.isGiven === true && standing.isRetained(line));
+    const mayLose = isGone(owner) && !isUnknown(line) && !isHeld;
     if (line.set !== clusterSet || (isLive && !mayLose)) return false;
     const shows = (one: Showing) => one.address === line.address && !one.isTemporary;
-    const isStillShown = !isGone(owner) && shownBy(owner).some(shows);
+    const isStillShown = !isGone(owner) && shown.of(owner).some(shows);
     return use.isGiven === true || (kindOf(use.owner) === kindOf(owner) && !isStillShown);
   };
   const isWithoutLine = ({ owner = "" }: Showing, pool: string) =>

@@ -77,9 +77,9 @@ it.each<Case>([
     lines.follow(recordOf([...record], pools));
     const found = contestedIn(occupied(pools, [use(other, isGiven === true)], lines), lines, {
       isGone: (owner) => owner === "Node/old" && isGone === true,
-      isHeld: () => isHeld === true || isRetained === true,
-      isRetained: () => isRetained === true,
-      shownBy: (owner) => (isShown === true ? [use(owner, false)] : []),
+      isUnknown: () => false,
+      standing: { isHeld: () => isHeld === true || isRetained === true, isRetained: () => isRetained === true },
+      shown: { of: (owner) => (isShown === true ? [use(owner, false)] : []) },
     });
     expect((found.get("p") ?? []).map(({ line }) => formatAddress(line.address))).toEqual(want);
   },

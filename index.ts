@@ -24,7 +24,6 @@ export type { PoolSource, Verdict } from "./core/selection/select.ts";
 
 // Plans: who gets, keeps and gives up what.
 
-export { bulkRelease, refuseBulkRelease } from "./core/plan/bulk-release.ts";
 export type { Kept, Pending, Release } from "./core/plan/changes.ts";
 export { describeChanges } from "./core/plan/describe.ts";
 export { type ImportInput, planImport } from "./core/plan/import.ts";
@@ -32,6 +31,7 @@ export type { Moved } from "./core/plan/moved.ts";
 export { refusePending } from "./core/plan/pending.ts";
 export { isNoop, type Plan, type PlanInput, plan } from "./core/plan/plan.ts";
 export { planRelease } from "./core/plan/release.ts";
+export { type Presence, releaseRefusal } from "./core/plan/release-guard.ts";
 export { planRename } from "./core/plan/rename.ts";
 export { provenGone, type Reports, type Testimony } from "./integrations/nmstate/proven-gone.ts";
 

@@ -5,9 +5,9 @@ import { join } from "node:path";
 import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import { applyAll, applyPlan } from "../state/apply.ts";
 import type { StateBackend } from "../state/backend.ts";
-import { offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
+import { type Offer, offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
-import { confirmRelease, type Proposals } from "./confirm.ts";
+import { confirmRelease } from "./confirm.ts";
 import { refusalOfLost } from "./lost-lines.ts";
 import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
 import { changeLines } from "./report-plan.ts";
@@ -50,13 +50,14 @@ export async function allocateAround(
   }
 }
 
-/** Records all that the command planned, unless a plan moves an owner whose line the lock has lost, or releases much. */
+/** Records all that the command planned, unless a plan moves an owner whose line the lock has lost, or releases doubtfully. */
 async function recordOffers(
-  plans: readonly Plan[],
+  offers: readonly Offer[],
   state: StateBackend,
   merge: Merge,
   options: AllocateOptions,
 ): Promise<void> {
+  const plans = offers.map(({ plan }) => plan);
   // Not `state`: that would settle the merge once more.
   const present = isLockfile(options) ? await openLock(options).read() : await state.read();
   const steps = inTurn(plans, present);
@@ -65,13 +66,17 @@ async function recordOffers(
     : steps.flatMap(({ plan, before }) => refusalOfLost(plan, before, merge.merged, options) ?? []);
   if (losing[0] !== undefined) throw losing[0];
   const changes = plans.flatMap((plan) => changeLines(plan));
-  await confirmRelease(steps, changes, options);
+  await confirmRelease(
+    offers.flatMap(({ doubts }) => doubts),
+    changes,
+    options,
+  );
   await recordAll(plans, state, options);
   process.stderr.write([...changes, `${plural(plans.length, "plan")} recorded in ${state.name}.`, ""].join("\n"));
 }
 
 /** Each plan with the record that it is on top of; the first one with that which the command may have left. */
-function inTurn(plans: readonly Plan[], present: Snapshot): Proposals {
+function inTurn(plans: readonly Plan[], present: Snapshot): { readonly plan: Plan; readonly before: Snapshot }[] {
   applyAll(present, plans);
   let before = present;
   return plans.map((plan) => {

@@ -1,5 +1,5 @@
 import { IpamError, isNoop } from "../core/index.ts";
-import { allServed, firstRefusal } from "../pipeline/guards.ts";
+import { allServed, doubtfulRelease, firstRefusal } from "../pipeline/guards.ts";
 import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
@@ -12,7 +12,7 @@ import { guardsFor, type PlanningOptions, proposeFor, readWorkspace } from "./wo
 
 export interface AllocateOptions extends PlanningOptions, MergeOptions {
   readonly json?: boolean;
-  /** A plan that releases much of the set is meant. */
+  /** A release that looks like a mistake is intended. */
   readonly confirm?: boolean;
 }
 
@@ -26,7 +26,7 @@ export async function allocateVerb(path: string, options: AllocateOptions): Prom
 async function allocateOnce(path: string, options: AllocateOptions, tries: number): Promise<void> {
   const workspace = await readWorkspace(path, options);
   const { state, snapshot, merge } = await readMerged(options);
-  // Whether a large release is meant is asked below, at a terminal.
+  // Whether a doubtful release is intended is asked below, at a terminal.
   const proposal = proposeFor(workspace, snapshot, options, { confirmRelease: true });
   const refusal = firstRefusal(proposal, guardsFor(workspace, options, merge.merged));
   if (refusal !== undefined) {
@@ -37,7 +37,7 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
   }
   const { plan } = proposal;
   const changes = reportPlan(plan, workspace.desired.pools, snapshot);
-  const isShown = await confirmRelease([{ plan, before: snapshot }], changes, options);
+  const isShown = await confirmRelease(doubtfulRelease(proposal)?.issues ?? [], changes, options);
   const records = !isNoop(plan) || merge.merged;
   try {
     if (records) await record(state, plan);

@@ -17,8 +17,8 @@ import {
 import { definedPools } from "../pipeline/defined-pools.ts";
 import { findUses } from "../pipeline/find-uses.ts";
 import { OwnerNames } from "../pipeline/owner-names.ts";
-import { nicOfLine } from "../schema/findings.ts";
-import type { ClusterNode, SourceFile } from "../schema/index.ts";
+import { NicNames, nicOfLine } from "../schema/findings.ts";
+import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { type AuditFinding, auditHistory, historyNote } from "./audit-history.ts";
 import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
@@ -46,7 +46,10 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const { pools, set } = await readPools(path, files, snapshot, options);
   const shown = findUses(files, pools, nodes);
   const known = [...snapshot.allocations, ...snapshot.releasing].map(nicOfLine);
-  const called = shown.names.calledAs([...known, ...shown.uses]);
+  const called = NicNames.of(shown.names, await namesFor(shown, known, nodes, options)).calledAs([
+    ...known,
+    ...shown.uses,
+  ]);
   const names = OwnerNames.of(snapshot);
   const [uses, elsewhere] = [shown.uses, shown.elsewhere].map((some) => some.map(called).map(names.resolve)) as [
     Use[],
@@ -124,6 +127,24 @@ async function poolsFor(
   const isWhole = there.length > 0 && allocations.every((line) => line.set !== set || names.has(line.pool));
   if (isWhole || !exists(manifests)) return there;
   return [...there, ...definedPools(await readInputs(manifests)).filter(({ name }) => !names.has(name))];
+}
+
+/**
+ * The names that policies give to NICs, where one of `known` is in none of the files: a node's report may have the MAC address
+ * of a NIC, and only the policy the name that the record has.
+ */
+async function namesFor(
+  { uses, names }: Pick<Evidence, "uses" | "names">,
+  known: readonly ReturnType<typeof nicOfLine>[],
+  nodes: readonly ClusterNode[],
+  { pools, manifests }: AuditOptions,
+): Promise<NicNames> {
+  const path = pools ?? manifests;
+  const called = uses.map(names.calledAs(known));
+  const shown = new Set(called.map(({ owner, interface: nic }) => `${owner} ${nic}`));
+  const owners = new Set(uses.map(({ owner }) => owner));
+  const isUnknown = known.some(({ owner, interface: nic }) => owners.has(owner) && !shown.has(`${owner} ${nic}`));
+  return isUnknown && path !== "-" && exists(path) ? findUses(await readInputs(path), [], nodes).names : new NicNames();
 }
 
 /**

@@ -1,5 +1,5 @@
 import { createInterface } from "node:readline/promises";
-import { bulkRelease, IpamError, type Plan, type Snapshot } from "../core/index.ts";
+import { IpamError, type Issue } from "../core/index.ts";
 import { print } from "./terminal.ts";
 
 /** A y/N question at a terminal; anything but yes is no. */
@@ -15,27 +15,18 @@ export function isInteractive(): boolean {
   return process.stdin.isTTY === true && process.stdout.isTTY === true;
 }
 
-/** Plans that are to be recorded, each with the record that it is planned against. */
-export type Proposals = readonly { readonly plan: Plan; readonly before: Snapshot }[];
-
 /**
- * Throws `in-use` for plans that release much of what their set holds, unless `--confirm` or the answer to a question at a
- * terminal says that it is meant. Returns true if it has shown `changes`, for that question.
+ * Throws `in-use` with these doubts about what is released, unless `--confirm` or the answer to a question at a terminal
+ * says that it is intended. Returns true if it has shown `changes`, for that question.
  */
 export async function confirmRelease(
-  proposals: Proposals,
+  doubts: readonly Issue[],
   changes: readonly string[],
   { confirm, json }: { readonly confirm?: boolean; readonly json?: boolean },
 ): Promise<boolean> {
-  const refusals = confirm ? [] : proposals.flatMap(({ plan, before }) => bulkRelease(plan, before) ?? []);
-  const [refusal] = refusals;
-  if (refusal === undefined) return false;
-  if (json || !isInteractive())
-    throw new IpamError(
-      refusal.code,
-      refusals.flatMap(({ issues }) => issues),
-    );
-  print(...changes, ...refusals.flatMap(({ issues }) => issues.map(({ message }) => message)));
+  if (confirm || doubts.length === 0) return false;
+  if (json || !isInteractive()) throw new IpamError("in-use", doubts);
+  print(...changes, ...doubts.map(({ message }) => message));
   if (!(await ask("Record it?"))) throw new IpamError("in-use", "nothing was recorded");
   return true;
 }

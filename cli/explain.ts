@@ -102,7 +102,8 @@ async function printOwner(
         `${claim.name} asks pool ${poolsAsked(claim).join(" or ")} for an address: nodeippool allocate gives it one`,
     ),
     ...desired.parts.flatMap(
-      ({ integration, model }) => (node && integration.idle?.(model, { ...desired.facts, nodes: [node] })) ?? [],
+      ({ integration, model }) =>
+        (node && integration.idle?.(model, { ...desired.facts, nodes: [node] })?.map(({ why }) => why)) ?? [],
     ),
   ];
   sayNothingHeld(claims[0] === undefined ? what : formatOwner(claims[0].owner), reasons, options);

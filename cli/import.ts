@@ -6,6 +6,7 @@ import {
   type Claim,
   checkSet,
   contains,
+  describeUse,
   formatAddress,
   formatBlock,
   formatOwner,
@@ -77,7 +78,12 @@ export async function importVerb(evidence: string, path: string, options: Import
   if (options.json)
     return printJson({ ...planJson(proposed), ignored: passed.ignored.length, temporary: passed.temporary.length });
   print(...reportPlan(proposed, pools, snapshot), ...missed(claims, read, uses, after));
-  print(...passedNotes(passed, pools), ...prefixNotes(pools, after, uses), ...absentNotes(proposed, nodes));
+  print(
+    ...passedNotes(passed, pools),
+    ...dynamicNotes(proposed, uses),
+    ...prefixNotes(pools, after, uses),
+    ...absentNotes(proposed, nodes),
+  );
   const done = options.dryRun ? `Dry run: nothing recorded in ${state.name}.` : `Recorded in ${state.name}.`;
   print(isNoop(proposed) ? "Nothing to record." : done);
 }
@@ -195,6 +201,15 @@ function passedNotes({ temporary, ignored }: ReturnType<typeof passedOver>, pool
       ? [`${plural(ignored.length, "other address")} passed over, as no pool hands them out: ${few(ignored)}`]
       : []),
   ];
+}
+
+/** What was recorded although a DHCP server, or SLAAC, may have given it: that goes on to give it away. */
+function dynamicNotes({ assign }: Plan, uses: readonly Use[]): string[] {
+  const recorded = new BlockIndex(assign);
+  const found = uses.filter((use) => use.mayBeTemporary && recorded.at(use).length > 0);
+  if (found.length === 0) return [];
+  const which = fewOf(found.map((use) => `${formatAddress(use.address)} of ${describeUse(use)}`));
+  return [`Note: may be from DHCP or SLAAC, which is on for the NIC: ${which}. Exclude it in the DHCP server`];
 }
 
 /** What was recorded for nodes that are not there: nobody else gets it, and no plan releases it. */

@@ -27,7 +27,7 @@ function unsaidNotes({ plan, rendered }: Proposal): string[] {
 /** Objects that ask for nothing. */
 function idleNotes({ desired: { parts, facts } }: Workspace): string[] {
   const idle = parts.flatMap(({ integration, model }) => integration.idle?.(model, facts) ?? []);
-  return idle.map((sentence) => `Note: ${sentence}`);
+  return idle.map(({ why }) => `Note: ${why}`);
 }
 
 /** Policies of the claim set that are not here and keep nothing: deleted, or those of another folder that shares the record. */

@@ -1,7 +1,7 @@
 import { describeLine, formatBlock, IpamError, isOfNode, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
-import { allServed, firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
+import { allServed, doubtfulRelease, firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
 import { freeOnce } from "../pipeline/integrations.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
@@ -25,13 +25,13 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   const workspace = await readWorkspace(path, options);
   const state = await openToPlan(options);
   const recorded = withOffers(await state.read(), state.name);
-  // A release that is not recorded is drift, however large it is.
+  // A release that is not recorded is drift, whether or not it looks like a mistake.
   const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
   const isManifests = format === manifestFormat;
   const asManifests = guards.filter((guard) => guard !== allServed);
   const refusal = firstRefusal(proposal, isManifests ? asManifests : guardsOf(() => {}));
   if (refusal !== undefined) throw refusal;
-  if (covering(proposal.plan, recorded) === undefined) refuseDrift(proposal.plan, options);
+  if (covering(proposal.plan, recorded, doubtfulRelease(proposal)) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);
   const rendered = proposal.rendered();
   const files = isManifests

@@ -34,7 +34,8 @@ export async function completeOptions(verb: Command): Promise<void> {
   if (own.length === 0 && at < 0) return;
   const typed = typedIn(verb);
   const usual = findUsualPlaces();
-  const settings = resolveSettings(typed, await readConfig(), usual);
+  const config = await readConfig();
+  const settings = resolveSettings(typed, config, usual);
   if (verb.name() !== "migrate") refuseContradiction(typed, settings);
   const theirs = notOurs(verb);
   for (const name of own) if (!theirs.includes(name)) verb.setOptionValue(name, settings[name]);
@@ -43,6 +44,8 @@ export async function completeOptions(verb: Command): Promise<void> {
     throw new IpamError("invalid", `${usual.nodes.join(" and ")} may each be the list of nodes`, {
       hint: `Name the one that is: --nodes FILE, or nodes: FILE in ${configName}.`,
     });
+  const isFound = typed.manifests === undefined && config.manifests === undefined;
+  if (at >= 0 && isFound && settings.manifests === "." && own.includes("set")) refuseProgram(verb.name());
   if (at >= 0) verb.processedArgs[at] = settings.manifests;
   verb.setOptionValue("manifests", settings.manifests);
   verb.setOptionValue("nodesFound", settings.nodesFound);
@@ -87,6 +90,22 @@ function refuseContradiction(typed: Config, { backend, context, namespace }: Set
     throw new IpamError("invalid", `${context === undefined ? "namespace" : "context"} is for the backend kubernetes`, {
       hint: "Add --backend kubernetes, or backend: kubernetes in the configuration.",
     });
+}
+
+/** What claims addresses in a folder of its own, by the file that the folder has then. */
+const programs = [
+  { file: "cdk8s.yaml", title: "a cdk8s app", command: "npx cdk8s synth" },
+  { file: "Pulumi.yaml", title: "a Pulumi program", command: "pulumi preview" },
+] as const;
+
+/** In the folder of a program there are no manifests, or only rendered ones: a plan of these would release all addresses. */
+function refuseProgram(verb: string): void {
+  const program = programs.find(({ file }) => exists(file));
+  if (program === undefined) return;
+  const { file, title, command } = program;
+  throw new IpamError("invalid", `this folder is ${title} (${file}), and no manifests are named`, {
+    hint: `To plan and record what the program claims: nodeippool allocate -- ${command}. For manifests in this folder: nodeippool ${verb} .`,
+  });
 }
 
 /** Looks for manifests, nodes and rendered manifests where they usually are, in the working folder. */

@@ -6,7 +6,7 @@ import { allServed, type Guard, guardsOf } from "../pipeline/guards.ts";
 import { integrations, readKinds } from "../pipeline/integrations.ts";
 import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
-import type { Manifests, SourceObject } from "../schema/manifest-document.ts";
+import type { ManifestDocument, Manifests, SourceObject } from "../schema/manifest-document.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
@@ -83,11 +83,16 @@ function asksForNodes({ object }: SourceObject): boolean {
   );
 }
 
-/** A folder may have files for others; who names a file means it. */
+/** A folder may have files for others only. If a file is named, a plan of it without manifests would release all addresses. */
 function refuseNothingRead(path: string, files: readonly SourceFile[], manifests: Manifests): void {
   const { documents, issues, unread } = manifests;
-  const isRead = documents.some((document) => document.kind !== "foreign" || document.objects.length > 0);
-  if (isRead || issues.length + unread.length > 0 || files.length === 0) return;
+  const asks = (document: ManifestDocument) =>
+    document.kind === "foreign" ? document.objects.length > 0 : document.kind !== "node";
+  if (documents.some(asks) || issues.length + unread.length > 0) return;
+  if (files.length === 0 || documents.some(({ kind }) => kind === "node"))
+    throw new IpamError("invalid", `${path} lists nodes, and has no manifests`, {
+      hint: `Name the manifests, and this file as the nodes: nodeippool plan MANIFESTS --nodes ${shellWord(path)}`,
+    });
   const fields = readKinds().flatMap(({ nameless }) => nameless?.field ?? []);
   const named = readKinds().flatMap(({ kind, nameless, isBeside }) => (nameless || isBeside ? [] : kind));
   const kinds = [...new Set(["NodeIPPool", ...named])];

@@ -1,7 +1,7 @@
 import { type ApiObject, App } from "cdk8s";
 import { Construct } from "constructs";
 import { adviceOf, checkSet, IpamError, type Issue, type Plan, type Snapshot } from "../core/index.ts";
-import { firstRefusal } from "../pipeline/guards.ts";
+import { doubtfulRelease, firstRefusal } from "../pipeline/guards.ts";
 import { type PlanOptions, type Proposal, propose, recorded } from "../pipeline/proposal.ts";
 import { unknownField } from "../schema/nearest.ts";
 import { covering } from "../state/index.ts";
@@ -97,8 +97,9 @@ export class AddressPlan extends Construct {
 
   /**
    * What would have to change in the record; for backends that `nodeippool allocate` does not know, whose `commit`
-   * takes it. Throws IpamError where claims cannot be met, and for a plan that releases more than a fifth of the set's
-   * addresses (and more than three), unless `confirmRelease` says that it is meant.
+   * takes it. Throws IpamError where claims cannot be met, and for a plan that releases addresses as a mistake would (a
+   * selector that selects no node any more, a whole policy or pool, more than a fifth of the set), unless `confirmRelease`
+   * is true.
    */
   plan({ confirmRelease = false }: { readonly confirmRelease?: boolean } = {}): Plan {
     return this.propose(this.present(), this.record.read().snapshot, confirmRelease).plan;
@@ -150,7 +151,8 @@ export class AddressPlan extends Construct {
     const snapshot = this.record.offered();
     // What is not recorded is drift here; who records it is asked by `nodeippool allocate`.
     const proposal = this.propose(present, snapshot, true);
-    if (covering(proposal.plan, snapshot) === undefined) this.record.refuseDrift(proposal.plan, this.options.set);
+    if (covering(proposal.plan, snapshot, doubtfulRelease(proposal)) === undefined)
+      this.record.refuseDrift(proposal.plan, this.options.set);
     const desired = proposal.desired as AppDesired;
     for (const { node } of this.added) node.scope?.node.tryRemoveChild(node.id);
     this.added = [];

@@ -53,7 +53,10 @@ export interface AuditInput {
   readonly uses?: readonly Use[];
   /** What the owners configure besides, in none of the ranges: what a NIC has instead of its recorded address; a gateway's. */
   readonly elsewhere?: readonly Use[];
-  /** What `uses` shows all of, in the ranges of the pools; without it, everything. A line it ought to show leaks. */
+  /**
+   * What `uses` shows all of, in the ranges of the pools; without it, everything. A line that it ought to show leaks. A list
+   * (`listed`) shows all that the NICs have that it names, and nothing of others.
+   */
   readonly shows?: {
     /** Everything that these owners have: their own reports. */
     readonly owners: ReadonlySet<string>;
@@ -156,12 +159,11 @@ function isLiteral(nic: string | undefined): boolean {
 function leaked(world: World): Finding[] {
   const { snapshot, shows, used, elsewhere = [] } = world;
   const isShown = shownBy(world);
-  const instead = Map.groupBy(elsewhere, (use) => `${use.owner} ${use.pool ?? nicOf(use.interface, use.address)}`);
+  const instead = Map.groupBy(elsewhere, (use) => placesOn(use.owner, use)[0]);
   return snapshot.allocations.flatMap((line): Finding[] => {
     const { address } = line;
     const owner = ownerOfKey(line.claim);
-    const places = [line.pool, nicOf(line.interface, address)];
-    const [culprit] = places.flatMap((place) => instead.get(`${owner} ${place}`) ?? []);
+    const [culprit] = placesOn(owner, line).flatMap((place) => instead.get(place) ?? []);
     if (used.at(line).length > 0 || !isShown(line, culprit !== undefined)) return [];
     const message = `${formatBlock(line)} is recorded for ${line.claim}, but nothing uses it`;
     const told = shows?.owners.has(owner) === false ? { set: line.set } : {};
@@ -171,25 +173,33 @@ function leaked(world: World): Finding[] {
   });
 }
 
-/** What nmstate replaces as a whole: the addresses of one family on one NIC. */
-function nicOf(nic: string | undefined, address: Address): string {
-  return `${nic} ${familyOf(address)}`;
-}
-
 /** Should this line be used somewhere? `isReplaced`: its NIC is shown to have something else. */
 function shownBy({ pools, shows, uses, recorded }: World): (line: Allocation, isReplaced: boolean) => boolean {
   if (shows === undefined) return () => true;
   const ranges = new Map(pools.map((pool) => [pool.name, pool.range]));
   const shown = new Set<string>();
+  // A list says what a NIC has, and need not name all NICs and nodes.
+  const listed = new Set(uses.flatMap((use) => (use.listed === undefined ? [] : placesOn(use.owner, use))));
+  const isListed = (line: Allocation) => placesOn(ownerOfKey(line.claim), line).some((place) => listed.has(place));
   for (const use of uses) {
-    if (use.owner === undefined || shows.owners.has(use.owner)) continue;
+    if (use.owner === undefined || use.listed !== undefined || shows.owners.has(use.owner)) continue;
     const line = lineOf(use, recorded);
     for (const [name, range] of ranges)
       if (line === undefined ? contains(range, use.address) : line.pool === name) shown.add(name);
   }
   return (line, isReplaced) =>
     holds(ranges.get(line.pool) ?? [], line) &&
-    (isReportedBy(shows.owners, line) || ((shown.has(line.pool) || isReplaced) && shows.sets.has(line.set)));
+    (isReportedBy(shows.owners, line) ||
+      ((shown.has(line.pool) || isReplaced || isListed(line)) && shows.sets.has(line.set)));
+}
+
+/** The places of an address at its owner, as far as they are known: its pool; its NIC and family, which nmstate replaces as a whole. */
+function placesOn(
+  owner: string | undefined,
+  { pool, interface: nic, address }: Pick<Use, "pool" | "interface" | "address">,
+): string[] {
+  const places = [pool, nic && `${nic} ${familyOf(address)}`];
+  return places.flatMap((place) => (place === undefined ? [] : `${owner} ${place}`));
 }
 
 /** The line that gives the user what it uses; one for the same NIC, if there are several. */

@@ -18,6 +18,8 @@ export interface Use {
   readonly prefixLength?: number;
   /** It is in use, but nobody's for good: DHCP or SLAAC gave it, for a time, or only a copy of a report shows it. */
   readonly isTemporary?: boolean;
+  /** DHCP or SLAAC is on for its NIC, and the report does not tell which addresses they gave. */
+  readonly mayBeTemporary?: boolean;
   readonly at: Place;
   /** What to do about it where the record says otherwise. */
   readonly hint?: string;

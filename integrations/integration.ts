@@ -61,6 +61,14 @@ export interface PoolSelection {
   readonly why?: string;
 }
 
+/** An object that asks for an address of none of the nodes. */
+export interface IdleObject {
+  /** What claims of it have before the `/` of their names: of a policy, its name. */
+  readonly name: string;
+  /** One sentence, without its full stop. */
+  readonly why: string;
+}
+
 /** What cannot hold together. */
 export interface Conflict extends Issue {
   /** The claims, by their keys, that get nothing new for that; absent where none of what asks for them is acted upon. */
@@ -133,8 +141,8 @@ export interface Integration<Model = unknown> {
   files?(format: string, model: Model, holdings: Holdings): readonly SourceFile[];
   /** `claims` are those of the model. */
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Conflict[];
-  /** One sentence for each object that asks for none of the nodes: of all, more likely a mistake of typing. */
-  idle?(model: Model, facts: Facts): readonly string[];
+  /** The objects that ask for none of the nodes, which is probably a mistake of typing. */
+  idle?(model: Model, facts: Facts): readonly IdleObject[];
   /** Absent where each claim names its pool. */
   selected?(model: Model, facts: Facts, snapshot: Snapshot): readonly PoolSelection[];
   /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */

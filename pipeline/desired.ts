@@ -14,7 +14,7 @@ import type { Unserved } from "../integrations/unserved.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { UnreadDocument } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import type { LocatedObject } from "../schema/objects.ts";
+import type { Bag, LocatedObject } from "../schema/objects.ts";
 
 /** What the user wants, read: who claims what, and which addresses stand written out besides. */
 export interface Desired {
@@ -31,6 +31,8 @@ export interface Desired {
   readonly parts: readonly Part[];
   /** The objects that get nothing because something is wrong with them. */
   readonly unserved: readonly Unserved[];
+  /** The objects that were read; absent where claims come from a program that has none. */
+  readonly objects?: readonly Bag[];
 }
 
 /** An integration, and what it has read. */
@@ -96,7 +98,8 @@ export function readDesired(source: Source, integrations: readonly Integration[]
     ...(source.unread ?? []).map((document) => unservedIn(document, integrations)),
   ];
   const found = () => usesIn(source, integrations);
-  return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts, unserved };
+  const objects = [...source.owned, ...source.others].map(({ object }) => object);
+  return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts, unserved, objects };
 }
 
 /** What any object of these kinds may have is kept. */
@@ -111,7 +114,8 @@ export function desiredClaims(
   claims: readonly Claim[],
   placeOf: NonNullable<Desired["placeOf"]>,
 ): Desired {
-  return { ...readDesired({ owned: [], others: [], pools, nodes: [] }, []), claims, placeOf };
+  const { objects: _, ...empty } = readDesired({ owned: [], others: [], pools, nodes: [] }, []);
+  return { ...empty, claims, placeOf };
 }
 
 /** What cannot be read in an object that passes as it is, or that other programs run, stays text. */

@@ -1,7 +1,6 @@
 import {
   type Address,
   audit,
-  bulkRelease,
   contains,
   type Finding,
   howToKeep,
@@ -9,10 +8,12 @@ import {
   type Issue,
   type Pool,
   refusePending,
+  releaseRefusal,
   type Snapshot,
 } from "../core/index.ts";
 import type { Rendered } from "../integrations/integration.ts";
 import { conflictsIn } from "./desired.ts";
+import { presenceIn } from "./presence.ts";
 import type { Proposal } from "./proposal.ts";
 import { misspeltReservers } from "./reserved-for.ts";
 
@@ -25,7 +26,7 @@ import { misspeltReservers } from "./reserved-for.ts";
  *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
  *  | noMisspelt      | a reservation for a misspelt owner, whose address another owner would get |
  *  | nothingPending  | a claim without an address: all or nothing                                |
- *  | releasesLittle  | a wrong node list or selector, which would release much of the set        |
+ *  | releasesMeant   | a wrong selector, node list or folder, which would release addresses      |
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
  *  | renderable      | a record of what cannot be written to the cluster                         |
  *
@@ -40,8 +41,13 @@ const noMisspelt: Guard = ({ desired }) => {
 
 const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, desired.placeOf));
 
-const releasesLittle: Guard = ({ plan, before, options }) =>
-  options.confirmRelease ? undefined : bulkRelease(plan, before);
+const releasesMeant: Guard = (proposal) => (proposal.options.confirmRelease ? undefined : doubtfulRelease(proposal));
+
+/** The refusal of a proposal that releases addresses as a mistake would, whether or not that is confirmed (`releaseRefusal`). */
+export function doubtfulRelease({ plan, before, desired }: Proposal): IpamError | undefined {
+  const releasesNone = plan.release.length === 0 && plan.keep.every(({ releasing }) => !releasing);
+  return releasesNone ? undefined : releaseRefusal(plan, before, presenceIn(desired));
+}
 
 /** Two objects must not undo each other; also where nothing is planned. */
 export const noConflicts: Guard = ({ desired, holdings }) => {
@@ -98,7 +104,7 @@ export const allServed: Guard = ({ unserved }) =>
 
 /** One order for all surfaces. */
 export function guardsOf(write: Write): readonly Guard[] {
-  return [noConflicts, noMisspelt, nothingPending, releasesLittle, manifestsAgree, renderable(write)];
+  return [noConflicts, noMisspelt, nothingPending, releasesMeant, manifestsAgree, renderable(write)];
 }
 
 /** Those of a surface that writes objects as they are rendered, and serves all of them or none. */

@@ -22,7 +22,7 @@ export interface PlanOptions {
   /** Let owners lose an address and get another one of the same pool. */
   readonly allowMove?: boolean;
   readonly moved?: readonly Moved[];
-  /** A plan that releases much of what the set holds is meant. */
+  /** A release that looks like a mistake is intended. */
   readonly confirmRelease?: boolean;
 }
 

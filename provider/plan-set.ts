@@ -20,7 +20,7 @@ import {
   unwrap,
 } from "../core/index.ts";
 import { desiredClaims } from "../pipeline/desired.ts";
-import { firstRefusal } from "../pipeline/guards.ts";
+import { doubtfulRelease, firstRefusal } from "../pipeline/guards.ts";
 import { type Proposal, proposalOf, propose } from "../pipeline/proposal.ts";
 import { applyPlan, covering } from "../state/index.ts";
 import { guardsFor } from "./guards.ts";
@@ -65,7 +65,7 @@ function proposed(inputs: SetInputs, listed: readonly ClaimInput[], read: Read, 
     path: ["claims", places.get(identityOf(claim)) ?? 0],
   });
   const desired = desiredClaims(read.pools, claimsAsHeld(read.claims, inputs, before), placeOf);
-  // Of a lock `nodeippool allocate` asks that itself.
+  // With a lock, `nodeippool allocate` asks before it records the plan.
   const confirmRelease = inputs.confirmRelease || state.backend === "lockfile";
   const options = { set, allowMove, moved, confirmRelease };
   const whole = propose(() => desired, before, options);
@@ -113,12 +113,17 @@ function keyOf({ owner, name }: Claim): string {
 }
 
 /** The record once this plan is committed, as far as this backend lets a program go. */
-function recordAfter({ plan, before, holdings: { snapshot: after } }: Proposal, inputs: SetInputs): Snapshot {
+function recordAfter(proposal: Proposal, inputs: SetInputs): Snapshot {
+  const {
+    plan,
+    before,
+    holdings: { snapshot: after },
+  } = proposal;
   switch (inputs.state.backend) {
     case "stack":
       return released(after, before, inputs);
     case "lockfile":
-      return covering(plan, before) ?? refuseDrift(plan, inputs.state);
+      return covering(plan, before, doubtfulRelease(proposal)) ?? refuseDrift(plan, inputs.state);
     case "kubernetes":
       return after;
   }

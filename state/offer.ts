@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { existsSync, linkSync, readdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join, resolve } from "node:path";
-import { IpamError, isNoop, type Plan, type Snapshot } from "../core/index.ts";
+import { IpamError, type Issue, isNoop, type Plan, type Snapshot } from "../core/index.ts";
 import { applyAll, applyPlan } from "./apply.ts";
 
 /*
@@ -62,24 +62,34 @@ export function withOffers(recorded: Snapshot, name: string): Snapshot {
     throw new IpamError("invalid", `this plan is for ${name}, but the run that it is part of records in ${other}`, {
       hint: "Name one record, there and here.",
     });
-  return applyAll(recorded, readOffers(folder));
+  return applyAll(
+    recorded,
+    readOffers(folder).map(({ plan }) => plan),
+  );
+}
+
+/** A plan that was left to the run. */
+export interface Offer {
+  readonly plan: Plan;
+  /** What `allocate` asks a person about before it records the plan. */
+  readonly doubts: readonly Issue[];
 }
 
 /**
  * The record that covers a plan: as it is, or, in a run, as that will leave it. Undefined where it does not: that is drift,
  * and nobody but `allocate` may mend it. Give it what the plan was made against: `withOffers` of the record.
  */
-export function covering(proposed: Plan, recorded: Snapshot): Snapshot | undefined {
-  if (offerPlan(proposed)) return applyPlan(recorded, proposed) ?? recorded;
+export function covering(proposed: Plan, recorded: Snapshot, doubt?: IpamError): Snapshot | undefined {
+  if (offerPlan(proposed, doubt?.issues)) return applyPlan(recorded, proposed) ?? recorded;
   return isNoop(proposed) ? recorded : undefined;
 }
 
 /** Leaves a plan to the run. False, and nothing happens, where there is none: a record is only written by its verb. */
-export function offerPlan(plan: Plan): boolean {
+export function offerPlan(plan: Plan, doubts: Offer["doubts"] = []): boolean {
   const folder = folderOfRun();
   if (folder === undefined) return false;
   const draft = join(folder, `${randomUUID()}.tmp`);
-  inFolder(() => writeFileSync(draft, stringify(plan), { flag: "wx" }));
+  inFolder(() => writeFileSync(draft, stringify({ plan, doubts }), { flag: "wx" }));
   // Behind every plan that it may have been made on top of; whole from the moment it is seen.
   for (let number = namesIn(folder).length; ; number++)
     try {
@@ -92,7 +102,7 @@ export function offerPlan(plan: Plan): boolean {
 }
 
 /** The plans that were offered, in the order in which they were made on top of each other. */
-export function readOffers(folder: string): Plan[] {
+export function readOffers(folder: string): Offer[] {
   return namesIn(folder).map((name) => parse(readFileSync(join(folder, name), "utf8")));
 }
 
@@ -109,15 +119,15 @@ function inFolder<T>(use: () => T): T {
   }
 }
 
-/** A plan as JSON; what that cannot hold goes as an object with one field, its type. */
-function stringify(plan: Plan): string {
-  return JSON.stringify(plan, (_, value) => {
+/** An offer as JSON; what that cannot hold goes as an object with one field, its type. */
+function stringify(offer: Offer): string {
+  return JSON.stringify(offer, (_, value) => {
     if (typeof value === "bigint") return { $bigint: `${value}` };
     return value instanceof Map ? { $map: [...value] } : value;
   });
 }
 
-function parse(text: string): Plan {
+function parse(text: string): Offer {
   return JSON.parse(text, (_, value) => {
     if (value?.$bigint !== undefined) return BigInt(value.$bigint);
     return value?.$map === undefined ? value : new Map(value.$map);

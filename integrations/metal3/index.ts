@@ -8,6 +8,7 @@ export type {
   DefinedPool,
   Facts,
   Holdings,
+  IdleObject,
   Integration,
   Left,
   PoolSelection,

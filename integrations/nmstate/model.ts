@@ -4,7 +4,7 @@ import type { SourceObject } from "../../schema/manifest-document.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type ClusterNode, childLabels } from "../../schema/node.ts";
 import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
-import type { Facts, ReadObjects } from "../integration.ts";
+import type { Facts, IdleObject, ReadObjects } from "../integration.ts";
 import { readEach } from "../read-each.ts";
 import { childName, labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
@@ -96,18 +96,33 @@ export function nodesOf({ policy, source, planned }: OwnPolicy, { nodes, authori
   return authority === "Cluster" ? selected.filter(({ name }) => !planned.has(childName(policy.name, name))) : selected;
 }
 
-/** Policies that select none of the nodes: of one node, the labels that it lacks. */
-export function idlePolicies({ own }: NmstateModel, { nodes }: Facts): string[] {
-  return own.flatMap(({ policy }) => {
-    if (selectedBy(policy, nodes).length > 0) return [];
+/** Policies that select none of the nodes that they are for. */
+export function idlePolicies({ own }: NmstateModel, { nodes: all }: Facts): IdleObject[] {
+  return own.flatMap(({ policy, source: { nodes = all } }) => {
     const { name } = policy;
-    const [node, ...others] = nodes;
-    if (node === undefined || others.length > 0) return [`policy ${name} selects none of the nodes`];
-    const why = selectorOf(policy)
+    return selectedBy(policy, nodes).length > 0 ? [] : [{ name, why: `policy ${name} ${whyNone(policy, nodes)}` }];
+  });
+}
+
+/** Of one node, the labels that it lacks; of several, the first label that none of them has, and the nearest one. */
+function whyNone(policy: Policy, nodes: readonly ClusterNode[]): string {
+  const [node, ...others] = nodes;
+  const selector = selectorOf(policy);
+  if (node !== undefined && others.length === 0) {
+    const lacking = selector
       .filter(([label, value]) => node.labels.get(label) !== value)
       .map(([label, value]) => `${label}: ${value}, and the node has ${node.labels.get(label) ?? "no such label"}`);
-    return [`policy ${name} does not select ${node.name}: it wants ${why.join("; ")}`];
-  });
+    return `does not select ${node.name}: it wants ${lacking.join("; ")}`;
+  }
+  const none = selector.find(([label, value]) => nodes.every(({ labels }) => labels.get(label) !== value));
+  if (none === undefined) return "selects none of the nodes";
+  const [label, value] = none;
+  const values = nodes.flatMap(({ labels }) => labels.get(label) ?? []);
+  const near =
+    values.length > 0
+      ? didYouMean(value, values)
+      : didYouMean(label, new Set(nodes.flatMap(({ labels }) => [...labels.keys()])));
+  return `selects none of the nodes: none has ${label}: ${value}${near}`;
 }
 
 /** Is one policy for each node rendered of it? Else it goes to the cluster as it is, for every node that it selects. */

@@ -1,10 +1,11 @@
-import { type Family, nodeOwner } from "../../core/index.ts";
+import { type Family, nodeOwner, type Use } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { otherNames, reportedName } from "./nic-names.ts";
 import { doubtsAbout, listsAddresses } from "./reported.ts";
+import { asTruth } from "./truth.ts";
 
 /** Adds what a NodeNetworkState says that its node has. */
 export function readReport({ object, at }: LocatedObject, found: Findings): void {
@@ -37,7 +38,7 @@ export function readReport({ object, at }: LocatedObject, found: Findings): void
       });
     for (const entry of entriesOf(item, [...path, i])) {
       const use = useIn(entry, at, readAddress, found.issues);
-      if (use !== undefined) found.uses.push({ ...use, owner, ...(isTemporary(entry) ? { isTemporary: true } : {}) });
+      if (use !== undefined) found.uses.push({ ...use, owner, ...lifeOf(entry) });
     }
     show(shown, asBag(item) ?? {});
   });
@@ -69,10 +70,11 @@ function isFailing(condition: unknown): boolean {
   return type === "Failing" && status === "True";
 }
 
-/** Does the node report for how long it has the address? It does that of all, and writes `forever` for static ones. */
-function isTemporary({ item }: ListedAddress): boolean {
+/** For how long the node has an address. A report tells that of all addresses, `forever` for static ones; older ones of none. */
+function lifeOf({ item, section }: ListedAddress): Pick<Use, "isTemporary" | "mayBeTemporary"> {
   const left = lifeTimes.map((field) => item[field] ?? undefined).find((value) => value !== undefined);
-  return left !== undefined && left !== "forever";
+  if (left !== undefined) return left === "forever" ? {} : { isTemporary: true };
+  return asTruth(section.dhcp) === true || asTruth(section.autoconf) === true ? { mayBeTemporary: true } : {};
 }
 
 /** All names that nmstate has for it. */

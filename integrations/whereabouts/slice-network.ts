@@ -16,6 +16,7 @@ import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
+import type { IdleObject } from "../integration.ts";
 import { refuseUnknownLabels } from "../known-labels.ts";
 import { issuesOf, type ReadObject, readApart } from "../read-each.ts";
 import type { UnreadObject } from "../unserved.ts";
@@ -154,16 +155,16 @@ export function claimsOnNetwork(network: SliceNetwork, facts: Facts): Claim[] {
 }
 
 /** Definitions that select none of the nodes. */
-export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Facts): string[] {
+export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Facts): IdleObject[] {
   const [node, ...others] = nodes;
   const which = node === undefined || others.length > 0 ? "selects none of the nodes" : `does not select ${node.name}`;
-  return networks.flatMap(({ attachments }) =>
+  return networks.flatMap(({ pool: { name }, attachments }) =>
     attachments
       .filter(({ value: { selector } }) => !nodes.some(({ labels }) => isSelected(labels, selector)))
-      .map(
-        ({ value: { title, selector } }) =>
-          `${attachmentKind} ${title} ${which}: its ${selectorAnnotation} is ${formatSelector(selector)}`,
-      ),
+      .map(({ value: { title, selector } }) => ({
+        name,
+        why: `${attachmentKind} ${title} ${which}: its ${selectorAnnotation} is ${formatSelector(selector)}`,
+      })),
   );
 }
 

@@ -73,7 +73,8 @@ it("stops what a merge has left of a folder that nobody renders any more", () =>
   ok(
     "git checkout -q main",
     "sed -i 's|^spec:|&\\n  nodeSelector: {kubernetes.io/hostname: none}|' storage/policy.yaml",
-    ...record("storage"),
+    `${of(allocate, "storage")} --confirm`,
+    of(render, "storage"),
   );
   ok("nodeippool release --confirm node01 node02", "git rm -qrf storage rendered/storage", commit);
   ok("echo node04 >> nodes.txt", ...record("network"), commit);

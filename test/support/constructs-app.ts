@@ -18,9 +18,10 @@ export type Build = (chart: Chart, app: App) => void;
 export interface AppOptions extends AddressPlanProps {
   /** What is recorded before, as `recordOf` takes it, for pools of these names and ranges. */
   readonly record?: Snapshot;
+  readonly confirmRelease?: boolean;
 }
 
-export function appOf(build: Build, { record, ...props }: AppOptions = {}): App {
+export function appOf(build: Build, { record, confirmRelease: _, ...props }: AppOptions = {}): App {
   const app = new App();
   const state = record === undefined ? {} : { state: { name: "memory", snapshot: record } };
   AddressPlan.configure(app, { ...state, ...props });
@@ -31,10 +32,13 @@ export function appOf(build: Build, { record, ...props }: AppOptions = {}): App 
 export const nothing = recordOf([], []);
 
 /** The record after everything that the app claims has been recorded. */
-export async function recordAfter(build: Build, { record = nothing, ...props }: AppOptions = {}): Promise<Snapshot> {
+export async function recordAfter(
+  build: Build,
+  { record = nothing, confirmRelease = false, ...props }: AppOptions = {},
+): Promise<Snapshot> {
   const backend = memory(record);
   const app = appOf(build, { ...props, state: await loadState(backend) });
-  return backend.commit(AddressPlan.of(app).plan());
+  return backend.commit(AddressPlan.of(app).plan({ confirmRelease }));
 }
 
 /** The objects of the app, once everything is recorded. */

@@ -106,7 +106,7 @@ describe("nodeippool allocate", () => {
       expect((await cli(["render", path, "--nodes", "nodes.txt", "--set", set], folder)).status).toBe(0);
     const idle = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy);
     writeFileSync(join(folder, "other/b.yaml"), idle);
-    await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b"], folder);
+    await cli(["allocate", "other", "--nodes", "nodes.txt", "--set", "team-b", "--confirm"], folder);
     expect(lockIn(folder)).toContain("10.0.0.1");
     expect(lockIn(folder)?.split("releasing:")[1]).toMatch(/10\.0\.0\.3.*\n.*10\.0\.0\.4/);
   });
@@ -291,7 +291,7 @@ describe("nodeippool allocate -- COMMAND", () => {
     const pool = documentsOf(poolText("  range: {cidr: 10.0.0.0/24}"), nicPolicyText("a"));
     const folder = projectOf({ "nodeippool.lock": four, "manifests/a.yaml": pool, "nodes.txt": "x1\n" });
     const refused =
-      "in-use: this plan releases 4 of 4 addresses of set default: wrong node list or selector?\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
+      "in-use: this plan releases 4 of 4 addresses of set default: wrong node list, selector or folder?\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
     const ran = await cli(["allocate", "--", ...render.split(" ")], folder);
     expect(ran.status).toBe(3);
     expect(ran.stderr).toBe(refused);

@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { nodeippool, root } from "../../support/console.ts";
 import { cli, folderOf } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
 
 /** A copy of the example, allocated and rendered from nothing. */
 let example: string;
@@ -393,6 +394,8 @@ describe("a list (CSV) of what nodes have", () => {
       ["leaked 10.10.11.3 nodeippool.lock", "stranger 10.10.11.9 list.csv"],
     ],
     ["another NIC", "node01,eth1", "node01,eth5", ["wrong-interface 10.10.10.1 list.csv"]],
+    ["some of the nodes", "\nnode03,eth1,10.10.10.3/24\nnode03,eth2,10.10.11.3/24", "", []],
+    ["some of the NICs of a node", "\nnode03,eth2,10.10.11.3/24", "", []],
   ])("%s", async (_, from, to, expected) => {
     const folder = edited();
     writeFileSync(join(folder, "list.csv"), `node,interface,address\n${rows.join("\n").replace(from, to)}\n`);
@@ -405,6 +408,41 @@ describe("a list (CSV) of what nodes have", () => {
     const { status, stderr } = await cli(["audit", "list.csv", "--pools", "manifests"], folder);
     expect([status, stderr]).toEqual([2, expect.stringMatching(/^invalid: list\.csv:2:1: a line is node,interface,/)]);
   });
+});
+
+it("a NIC that a policy finds by its MAC address is the recorded one in the node's report, too", async () => {
+  const state = (mac: string) =>
+    JSON.stringify({
+      kind: "NodeNetworkState",
+      metadata: { name: "n1" },
+      status: {
+        currentState: {
+          interfaces: [
+            {
+              name: "eth1",
+              type: "ethernet",
+              state: "up",
+              "mac-address": mac,
+              ipv4: { enabled: true, address: [{ ip: "10.0.0.4", "prefix-length": 24 }] },
+            },
+          ],
+        },
+      },
+    });
+  const mac = "AA:BB:CC:DD:EE:01";
+  const policy = nicPolicyText("a", ["p"], "storage").replace(
+    "type: ethernet",
+    `type: ethernet\n      identifier: mac-address\n      mac-address: ${mac}`,
+  );
+  const folder = folderOf({
+    "manifests/a.yaml": documentsOf(poolText("  range: {cidr: 10.0.0.0/24}"), policy),
+    "nodes.txt": "n1\n",
+    "nns.json": state(mac),
+  });
+  expect(await cli(["import", "nns.json"], folder)).toMatchObject({ status: 0 });
+  expect((await cli(["audit", "nns.json"], folder)).stdout).toBe("1 address checked, 0 findings\n");
+  writeFileSync(join(folder, "nns.json"), state("AA:BB:CC:DD:EE:02"));
+  expect((await cli(["audit", "nns.json"], folder)).stdout).toContain("but recorded for storage\n");
 });
 
 it("finds addresses in any text, and passes over pools of which nothing is configured", async () => {

@@ -14,6 +14,7 @@ beforeEach(async () => {
 afterEach(() => rmSync(folder, { recursive: true }));
 
 const allocate = (team: string, verb = "allocate") => cli([verb, team, "--set", team, "--nodes", "nodes.txt"], folder);
+const emptied = (team: string) => words(`nodeippool allocate ${team} --set ${team} --nodes nodes.txt --confirm`);
 const words = (command: string) => cli(command.split(" ").slice(1), folder);
 const edit = (from: string, to: string, change = (text: string) => text) =>
   writeFileSync(join(folder, to), change(readFileSync(join(folder, from), "utf8")));
@@ -151,7 +152,7 @@ describe("a policy that goes to another folder keeps its addresses by the comman
   it("under a new name, where its old folder is planned first", async () => {
     idle("network");
     move("network/policy.yaml", "storage/up2.yaml", (text) => text.replace("uplink", "up2"));
-    expect((await allocate("network")).status).toBe(0);
+    expect((await emptied("network")).status).toBe(0);
     await words(comesOver);
     for (const team of ["storage", "network"]) expect((await allocate(team)).status).toBe(0);
     expect(held()).toMatch(/^2 node01\/up2\/lan, 3 node02\/up2\/lan,/);
@@ -237,7 +238,7 @@ describe("one node that goes to a policy of another folder, with others that sta
 it("what another set has releasing by a name that is this set's now is to be freed: there is no room for two", async () => {
   idle("network");
   rmSync(join(folder, "network/policy.yaml"));
-  await allocate("network");
+  await emptied("network");
   await words("nodeippool mv --set storage backup uplink");
   edit("storage/policy.yaml", "storage/policy.yaml", (text) => text.replace("backup", "uplink"));
   expect((await allocate("storage")).stderr).toMatch(

@@ -265,6 +265,22 @@ describe("import", () => {
     expect(audit.stdout).toContain("stranger: 10.10.10.5 of pool traffic-1 is used by Node/node01 eth1");
   });
 
+  it("says what may be from DHCP, where the report does not tell", async () => {
+    const nic = (name: string, ip: string, dhcp: boolean) => ({
+      name,
+      type: "ethernet",
+      state: "up",
+      ipv4: { enabled: true, dhcp, address: [{ ip, "prefix-length": 24 }] },
+    });
+    const interfaces = [nic("eth1", "10.10.10.5", true), nic("eth2", "10.10.11.5", false)];
+    const state = { kind: "NodeNetworkState", metadata: { name: "node01" }, status: { currentState: { interfaces } } };
+    const { stdout, status } = await cli(nns, workspace(dump(state), "nns.json"));
+    expect(status).toBe(0);
+    expect(stdout).toContain(
+      "Note: may be from DHCP or SLAAC, which is on for the NIC: 10.10.10.5 of Node/node01 eth1. Exclude it in the DHCP server\n",
+    );
+  });
+
   it("does not free what DHCP gave to somebody", async () => {
     const folder = workspace(dump(report("node01", "eth7 10.10.10.9")), "nns.json");
     await cli(nns, folder);
@@ -466,8 +482,8 @@ spec:
       "invalid: nodes.txt shows nobody's addresses\n  Give it kubectl get nns -o json, policies with literal addresses, or CSV: node,interface,address.\n",
     ],
     [
-      "policies without addresses: manifests and evidence the wrong way round",
-      ["import", "manifests", "nodes.txt", "--nodes", "nodes.txt"],
+      "policies without addresses as evidence",
+      ["import", "manifests", "manifests", "--nodes", "nodes.txt"],
       "invalid: manifests shows nobody's addresses\n  Evidence comes first, the manifests second: nodeippool import nns.json manifests.\n",
     ],
     ["its own set", args("--set", "imported"), "invalid: claim set imported belongs to import itself\n"],

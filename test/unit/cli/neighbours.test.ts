@@ -150,7 +150,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     const folder = projectOf({ "manifests/a.yaml": before });
     await run(folder, "allocate");
     writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, ...policies));
-    expect((await run(folder, "allocate")).stderr).toBe("");
+    expect((await run(folder, "allocate", "--confirm")).stderr).toBe("");
     const { stderr, status } = await run(folder, "render", "--out", "out");
     expect(status).toBe(0);
     const { "out/nodeippool-releasing.yaml": text } = filesOf(folder);
@@ -204,7 +204,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     await run(folder, "allocate");
     const bridge = "{name: br0, type: ovs-bridge, bridge: {port: [{name: ovs0}]}}, {name: ovs0, type: ovs-interface}";
     writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, foreign(bridge)));
-    await run(folder, "allocate");
+    await run(folder, "allocate", "--confirm");
     expect((await run(folder, "render", "--out", "out")).stderr).toBe("");
     expect(filesOf(folder)).toHaveProperty(["out/nodeippool-releasing.yaml"]);
   });
@@ -214,7 +214,7 @@ describe("clean-up of a NIC that another policy of the folder sets", () => {
     await run(folder, "allocate");
     const bond = foreign("{name: bond0, type: bond, link-aggregation: {mode: active-backup, port: [eth1]}}");
     writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(pools, idlePolicy, bond));
-    await run(folder, "allocate");
+    await run(folder, "allocate", "--confirm");
     const { stderr } = await run(folder, "render", "--out", "out");
     expect(stderr).toContain("stays on its node: policy z makes eth1 a port of another interface.");
     expect(filesOf(folder)).not.toHaveProperty(["out/nodeippool-releasing.yaml"]);

@@ -273,7 +273,7 @@ describe("a folder of networks with slices", () => {
     expect(await done(folder, "allocate", "m")).toContain("Nothing to record.");
     expect(await rendered(folder)).toEqual(before);
     writeFileSync(join(folder, "m/networks.yaml"), classic);
-    expect(await done(folder, "allocate", "m")).toContain("- 10.1.0.0/24  n1  net  releasing");
+    expect(await done(folder, "allocate", "m", "--confirm")).toContain("- 10.1.0.0/24  n1  net  releasing");
     expect(await rendered(folder)).toEqual({});
   });
 

@@ -177,7 +177,9 @@ describe("nodeippool plan finds manifests and nodes", () => {
       "nodes.txt": "n1 kubernetes.io/hostname=n1,role=worker\nn2 kubernetes.io/hostname=n2,role=worker\n",
     });
     for (const verb of ["plan", "allocate"])
-      expect((await run(folder, verb)).stdout).toContain("Note: policy b selects none of the nodes\n");
+      expect((await run(folder, verb)).stdout).toContain(
+        "Note: policy b selects none of the nodes: none has role: storage\n",
+      );
   });
 
   it("says which NIC keeps an address that its policy gives to another NIC, unless the policy mentions it", async () => {

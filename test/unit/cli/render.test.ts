@@ -160,7 +160,7 @@ describe("nodeippool render --out", () => {
     const folder = projectOf(covered);
     const idle = documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), idlePolicy);
     writeFileSync(join(folder, "manifests/a.yaml"), idle);
-    await run(folder, "allocate");
+    await run(folder, "allocate", "--confirm");
     await run(folder, "render", "--out", "out");
     const left = objectsIn({ f: filesOf(folder)["out/nodeippool-releasing.yaml"] ?? "" });
     expect(left.map(({ metadata }) => metadata.name)).toEqual(["a--n1", "a--n2"]);

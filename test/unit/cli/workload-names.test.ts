@@ -45,7 +45,7 @@ describe("a NIC of pods that has another name", () => {
   it("is neither renamed nor released by a short name that several workloads have", async () => {
     const { folder, change } = await planned(set("db", 1), set("kv", 1));
     change(set("db", 0), set("kv", 0));
-    await done(folder, "allocate", "m");
+    await done(folder, "allocate", "m", "--confirm");
     const before = lockIn(folder);
     for (const words of [
       ["mv", "0/net1", "0/eth5"],

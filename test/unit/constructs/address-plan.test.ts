@@ -103,10 +103,38 @@ describe("synthesis", () => {
     const record = await recordAfter((chart, app) => build("a", "b", "c", "d")(chart, app));
     const others = build("v");
     await expect(recordAfter(others, { record })).rejects.toThrow(
-      "this plan releases 4 of 4 addresses of set default: wrong node list or selector?",
+      "this plan releases 4 of 4 addresses of set default: wrong node list, selector or folder?",
     );
     const confirmed = AddressPlan.of(appOf(others, { record })).plan({ confirmRelease: true });
     expect(confirmed.release).toHaveLength(4);
+  });
+
+  it("stops where a selector selects none of its nodes any more, and `nodeippool allocate` is told why", async () => {
+    const racks =
+      (selected: string): Build =>
+      (chart) => {
+        const pool = new NodeIPPool(chart, "p", { range: { cidr: "10.0.0.0/24" } });
+        const names = Array.from({ length: 21 }, (_, i) => (i < 20 ? `a${i}` : "b0"));
+        const nodes = Nodes.of(
+          ...names.map((name) => ({ name, labels: { "kubernetes.io/hostname": name, rack: name.slice(0, 1) } })),
+        );
+        for (const [name, rack] of [
+          ["rack-a", "a"],
+          ["rack-b", selected],
+        ] as const)
+          new NodeNetworkPolicy(chart, name, {
+            ...{ nodes, nodeSelector: { rack } },
+            desiredState: nic("eth1", pool.claim("eth1")),
+          });
+      };
+    const record = await recordAfter(racks("b"));
+    const says =
+      "this plan releases the only address of policy rack-b (10.0.0.21 of b0): policy rack-b selects none of the nodes: none has rack: bb; did you mean b?";
+    await expect(recordAfter(racks("bb"), { record })).rejects.toThrow(says);
+    const [folder, offers] = [folderOf({ "nodeippool.lock": lockOf(record) }), folderOf({})];
+    vi.stubEnv(offerVariable, offers);
+    synthesised(appOf(racks("bb"), { lock: lockIn(folder) }));
+    expect(readOffers(offers).map(({ doubts }) => doubts.map(({ message }) => message))).toEqual([[says]]);
   });
 
   it("names a rename that may be one, and how to declare it", async () => {
@@ -232,7 +260,7 @@ describe("a record that was loaded before", () => {
     vi.stubEnv(offerVariable, offers);
     const state = await loadState(backend);
     expect(synthesised(appOf(policy("a", "n1"), { state }))).toHaveLength(2);
-    for (const plan of readOffers(offers)) await backend.commit(plan);
+    for (const { plan } of readOffers(offers)) await backend.commit(plan);
     expect(linesOf(await backend.read())).toEqual(["10.0.0.1 Node/n1/a/eth1"]);
   });
 });
@@ -243,7 +271,7 @@ describe("under nodeippool allocate", () => {
     vi.stubEnv(offerVariable, offers);
     const objects = synthesised(appOf(policy("a", "n1", "n2"), { lock: lockIn(folder) }));
     expect(objects.map(({ metadata }) => metadata.name)).toEqual(["p", "a--n1", "a--n2"]);
-    const plans = readOffers(offers);
+    const plans = readOffers(offers).map(({ plan }) => plan);
     expect(plans).toHaveLength(1);
     expect(linesOf(lockfile(lockIn(folder)).commitAll(plans))).toEqual([
       "10.0.0.1 Node/n1/a/eth1",
@@ -260,7 +288,7 @@ describe("under nodeippool allocate", () => {
     app.synthYaml();
     policyOn(app.charts[0] as Chart, "b");
     app.synthYaml();
-    expect(linesOf(lockfile(lockIn(folder)).commitAll(readOffers(offers)))).toEqual([
+    expect(linesOf(lockfile(lockIn(folder)).commitAll(readOffers(offers).map(({ plan }) => plan)))).toEqual([
       "10.0.0.1 Node/n1/a/eth1",
       "10.0.0.2 Node/n1/b/eth2",
     ]);

@@ -303,7 +303,7 @@ it("clean-up leaves a NIC alone that another policy of the app sets", async () =
     new NodeNetworkPolicy(chart, "b", { nodes, desiredState: nic("eth2", pool.claim("x")) });
     new ApiObject(chart, "z", object([eth("eth1", { dhcp: true })], "n1"));
   };
-  const objects = await objectsByName(dhcp, { record });
+  const objects = await objectsByName(dhcp, { record, confirmRelease: true });
   expect(Object.keys(objects).filter((name) => name.includes("/a--"))).toEqual([
     "NodeNetworkConfigurationPolicy/a--n2",
   ]);

@@ -94,7 +94,7 @@ describe("a record that is left, and has another identity than it had", () => {
     const idle = lanSet("shop", {}, { record: "1" });
     const tells =
       /stale: state: network is not the record that this stack used before, and no address of the set tells whether it was restored\n.*pulumi state delete/;
-    const inCluster = { claims: lanClaims("c"), state: cluster, set: "shop" };
+    const inCluster = { claims: lanClaims("c"), state: cluster, set: "shop", confirmRelease: true };
 
     it.each([
       ["that is empty", { snapshot: lines, identity: "2" }],

@@ -90,7 +90,7 @@ describe("an owner whose claim has another id", () => {
     ],
   ])("does not move: %s", (_, own, claims, says) => {
     expect(() => planInStack(lanInputs(claims, own))).toThrow(says);
-    expect(() => planInStack(lanInputs(claims, own, { allowMove: true }))).not.toThrow();
+    expect(() => planInStack(lanInputs(claims, own, { allowMove: true, confirmRelease: true }))).not.toThrow();
   });
 
   it("keeps its address where that is declared", () => {
@@ -409,7 +409,7 @@ describe("a set whose record others share", () => {
     const go = (backend: SetInputs["state"], confirmRelease: boolean) => () =>
       planned(inputsOf("v w", undefined, { ...wide, state: backend, confirmRelease }), recordOf([held]));
     for (const one of [{ backend: "stack" }, { backend: "kubernetes" }] as const) {
-      expect(go(one, false)).toThrow("this plan releases 4 of 4 addresses of set shop");
+      expect(go(one, false)).toThrow("this plan releases all 4 addresses of claim eth1");
       expect(go(one, true)().plan?.release).toHaveLength(4);
     }
     expect(go({ backend: "lockfile", path: "l" }, true)).toThrow("is not up to date with the program");
@@ -444,7 +444,8 @@ describe("a set whose record is in the stack", () => {
 
   it("keeps what a pool still has to release when the pool is gone", () => {
     const other = { wan: { range: { cidr: "10.1.0.0/24" } } };
-    const gone = planInStack(lanInputs([{ key: "Node/x/eth2", pool: "wan" }], first, { pools: other }));
+    const rest = { pools: other, confirmRelease: true };
+    const gone = planInStack(lanInputs([{ key: "Node/x/eth2", pool: "wan" }], first, rest));
     expect(gone.releasing).toEqual(first.addresses);
     expect(Object.keys(gone.pools)).toEqual(["lan", "wan"]);
     expect(shortState(planInStack(lanInputs(lanClaims("a"), gone)))).toMatch(/^a=1 \/ b=2 c=3/);
@@ -477,7 +478,8 @@ describe("a set whose record is in the stack", () => {
     const taker = planInStack(lanInputs(lanClaims("a", "b"), undefined, { previous: { others: [first] } }));
     const next = planInStack(lanInputs(lanClaims("b"), undefined, { previous: { own: taker, others: [first] } }));
     expect(shortState(next)).toBe("b=2 / a=1 c=3");
-    const giver = planInStack(lanInputs([], undefined, { pools: {}, previous: { own: first, others: [taker] } }));
+    const previous = { own: first, others: [taker] };
+    const giver = planInStack(lanInputs([], undefined, { pools: {}, previous, confirmRelease: true }));
     expect(shortState(giver)).toBe(" / a=1 b=2 c=3");
   });
 
@@ -497,7 +499,7 @@ describe("a set whose record is in the stack", () => {
           { ...rest, previous: { others: [other] } },
         ),
       );
-    const gone = planInStack(lanInputs([], first, { pools: {} }));
+    const gone = planInStack(lanInputs([], first, { pools: {}, confirmRelease: true }));
 
     it("gives nobody what that holds, or has to release", () => {
       expect(() => beside(first, wan(), "x")).toThrow(/pools wan and lan of network default share addresses/);

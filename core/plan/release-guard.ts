@@ -1,0 +1,110 @@
+import { type Allocation, importedSet, ownerInPool, placeOf, type Snapshot } from "../allocation.ts";
+import { formatBlock } from "../block.ts";
+import { isOfNode, nameOfKey, ownerName, ownerOfKey, policyOfKey } from "../claim.ts";
+import { IpamError } from "../errors.ts";
+import { listed } from "../words.ts";
+import type { Plan } from "./plan.ts";
+
+/** What is known beside a plan about the lines that it releases. */
+export interface Presence {
+  /** Whether the owner of a line and the object that asked for it are both still there; undefined if nothing tells. */
+  readonly isThere: (line: Allocation) => boolean | undefined;
+  /** Why the object that asked for a line asks for no address now, if that is known. */
+  readonly whyIdle: (line: Allocation) => string | undefined;
+}
+
+const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined };
+
+/** A release of so few addresses is not a bulk release. */
+const few = 3;
+/** A refusal names so many policies, owners or pools. */
+const most = 5;
+
+/**
+ * Returns the refusal of a plan that releases addresses as a mistake would, or undefined: it takes addresses from owners
+ * that are still there and still have the object that asked, or it releases much at once.
+ *
+ *  the plan releases                            | owner and object of these lines     | decision
+ *  ---------------------------------------------+-------------------------------------+---------
+ *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
+ *                                               | nothing tells, of two lines or more | stop
+ *  all lines of a pool                          | the same                            | stop
+ *  all lines of the set, two or more            | any                                 | stop
+ *  more than three lines and a fifth of the set | any                                 | stop
+ *  any other lines                              | any                                 | go on
+ *
+ * A line that stays under another claim is not released (`mv`, `moved`), nor is one whose owner gets another address of the
+ * pool by the same plan (`allowMove`), nor one that was releasing before.
+ */
+export function releaseRefusal(
+  proposed: Plan,
+  before: Snapshot,
+  presence: Presence = nothingKnown,
+): IpamError | undefined {
+  const { released, own, held } = releasedBy(proposed, before);
+  const wholeOf = (nameOf: (line: Allocation) => string) => wholeGroups(Map.groupBy(own, nameOf), released, presence);
+  const byAsker = wholeOf(askerOf);
+  const whole = byAsker.length > 0 ? byAsker : wholeOf(({ pool }) => `pool ${pool}`);
+  const messages = whole.slice(0, most).map(([name, lines]) => {
+    const count = lines.length === 1 ? "the only address" : `all ${lines.length} addresses`;
+    const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
+    const which = listed(lines.map((line) => `${formatBlock(line)}${ofWhom(line)}`));
+    return `this plan releases ${count} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
+  });
+  if (whole.length > most) messages.push(`this plan releases all addresses of ${whole.length - most} more like these`);
+  if (messages.length === 0 && isBulk(released.length, held))
+    messages.push(
+      `this plan releases ${released.length} of ${held} addresses of set ${proposed.set}: ${likely(released)}`,
+    );
+  if (messages.length === 0) return undefined;
+  const advice = { hint: "If it is meant, confirm it.", remedy: ["allow", "release"] } as const;
+  return new IpamError(
+    "in-use",
+    messages.map((message) => ({ message, ...advice })),
+  );
+}
+
+/** The live lines that a plan releases, the set's own lines, and how many addresses the set has now and after the plan. */
+function releasedBy({ assign, keep, release, set }: Plan, before: Snapshot) {
+  const live = new Set(before.allocations.map(placeOf));
+  const replaced = new Set(assign.map(ownerInPool));
+  const leaving = [...release, ...keep.filter((kept) => kept.releasing)].map(({ allocation }) => allocation);
+  const released = leaving.filter((line) => live.has(placeOf(line)) && !replaced.has(ownerInPool(line)));
+  const kept = keep.filter(({ allocation, was }) => live.has(placeOf(allocation)) && was?.set !== importedSet);
+  const own = before.allocations.filter((line) => line.set === set);
+  const held = new Set([...own, ...released, ...kept.map(({ allocation }) => allocation)].map(placeOf)).size;
+  return { released, own, held };
+}
+
+function isBulk(released: number, held: number): boolean {
+  return (released === held && held > 1) || (released > few && released * 5 > held);
+}
+
+/** The policy, or the claim of this name, that asked for a line of a node; any other owner asks for itself. */
+function askerOf({ claim }: Allocation): string {
+  if (!isOfNode({ claim })) return ownerOfKey(claim);
+  return `${nameOfKey(claim).includes("/") ? "policy" : "claim"} ${policyOfKey(claim)}`;
+}
+
+/** The groups of lines that are released as a whole although an owner may still be there. */
+function wholeGroups(
+  groups: ReadonlyMap<string, readonly Allocation[]>,
+  released: readonly Allocation[],
+  { isThere }: Presence,
+): (readonly [string, readonly Allocation[]])[] {
+  const places = new Set(released.map(placeOf));
+  const isTaken = (lines: readonly Allocation[]) =>
+    lines.some(isThere) || lines.filter((line) => isThere(line) === undefined).length > 1;
+  return [...groups].filter(([, lines]) => lines.every((line) => places.has(placeOf(line))) && isTaken(lines));
+}
+
+function reasonFor(name: string, lines: readonly Allocation[], { isThere, whyIdle }: Presence): string {
+  const [why] = lines.flatMap((line) => whyIdle(line) ?? []);
+  if (why !== undefined) return why;
+  if (!lines.some(isThere)) return likely(lines);
+  return lines.some((line) => ownerOfKey(line.claim) === name) ? "it is still there" : "its owners are still there";
+}
+
+function likely(lines: readonly Allocation[]): string {
+  return lines.some(isOfNode) ? "wrong node list, selector or folder?" : "wrong folder or file?";
+}

@@ -1,0 +1,157 @@
+import { rmSync } from "node:fs";
+import { join } from "node:path";
+import { expect, it } from "vitest";
+import { cli, filesOf, folderOf, writeFiles } from "../../support/schema-cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+
+/*
+ * Mistakes of the first month with nodeippool: what somebody does, the command, its exit status and its error. None of them
+ * changes the lock.
+ */
+
+type Files = Readonly<Record<string, string>>;
+
+const pool = poolText("  range: {cidr: 10.0.0.0/24}");
+const otherPool = poolText("  range: {cidr: 10.1.0.0/24}", "q");
+const rack = (name: string, selector: string, from = "p") =>
+  nicPolicyText(name, [from], "eth1", `  nodeSelector: {${selector}}\n`);
+const nodesOf = (name: string, count: number, label = `rack=${name}`) =>
+  Array.from({ length: count }, (_, i) => `${name}${i} kubernetes.io/hostname=${name}${i},${label}\n`).join("");
+
+const [rackA, rackB] = [rack("rack-a", "rack: a"), rack("rack-b", "rack: b")];
+/** Rack a has twenty nodes and a policy, rack b has two. */
+const racks: Files = {
+  "manifests/pool.yaml": pool,
+  "manifests/a.yaml": rackA,
+  "manifests/b.yaml": rackB,
+  "nodes.txt": nodesOf("a", 20) + nodesOf("b", 2),
+};
+const twoNodes: Files = { "manifests/a.yaml": documentsOf(pool, rackA), "nodes.txt": nodesOf("a", 2) };
+
+async function allocated(files: Files): Promise<string> {
+  const folder = folderOf(files);
+  expect(await cli(["allocate"], folder)).toMatchObject({ status: 0 });
+  return folder;
+}
+
+const ofRackB = "in-use: this plan releases all 2 addresses of policy rack-b (10.0.0.21 of b0, 10.0.0.22 of b1): ";
+const confirm = "\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
+const whole = "of set default: wrong node list, selector or folder?";
+
+it.each<[does: string, before: Files, changes: Files, command: string, status: number, error: string]>([
+  [
+    "types rack: bb for rack: b",
+    racks,
+    { "manifests/b.yaml": rack("rack-b", "rack: bb") },
+    "allocate",
+    3,
+    `${ofRackB}policy rack-b selects none of the nodes: none has rack: bb; did you mean b?${confirm}`,
+  ],
+  [
+    "types rak: b for rack: b",
+    racks,
+    { "manifests/b.yaml": rack("rack-b", "rak: b") },
+    "allocate",
+    3,
+    `${ofRackB}policy rack-b selects none of the nodes: none has rak: b; did you mean rack?${confirm}`,
+  ],
+  [
+    "types a label, in a folder of two nodes",
+    twoNodes,
+    { "manifests/a.yaml": documentsOf(pool, rack("rack-a", "rack: aa")) },
+    "allocate",
+    3,
+    `in-use: this plan releases all 2 addresses of policy rack-a (10.0.0.1 of a0, 10.0.0.2 of a1): policy rack-a selects none of the nodes: none has rack: aa; did you mean a?${confirm}`,
+  ],
+  [
+    "lists the nodes of a rack with another label",
+    racks,
+    { "nodes.txt": nodesOf("a", 20) + nodesOf("b", 2, "row=b") },
+    "allocate",
+    3,
+    `${ofRackB}policy rack-b selects none of the nodes: none has rack: b; did you mean a?${confirm}`,
+  ],
+  [
+    "gives a policy another pool",
+    racks,
+    { "manifests/b.yaml": documentsOf(otherPool, rack("rack-b", "rack: b", "q")) },
+    "allocate",
+    3,
+    `${ofRackB}its owners are still there${confirm}`,
+  ],
+  [
+    "lists the nodes of another cluster",
+    twoNodes,
+    { "nodes.txt": nodesOf("x", 2, "rack=a") },
+    "allocate",
+    3,
+    `in-use: this plan releases 2 of 2 addresses ${whole}${confirm}`,
+  ],
+  [
+    "names a folder without manifests",
+    racks,
+    { "docs/a.md": "" },
+    "allocate docs",
+    3,
+    `in-use: this plan releases 22 of 22 addresses ${whole}${confirm}`,
+  ],
+  [
+    "names the list of nodes as the manifests",
+    racks,
+    {},
+    "allocate nodes.txt",
+    2,
+    "invalid: nodes.txt lists nodes, and has no manifests\n  Name the manifests, and this file as the nodes: nodeippool plan MANIFESTS --nodes nodes.txt\n",
+  ],
+  [
+    "names a dump of nodes as the manifests",
+    racks,
+    { "dump.json": JSON.stringify({ apiVersion: "v1", kind: "Node", metadata: { name: "a0" } }) },
+    "allocate dump.json",
+    2,
+    "invalid: dump.json lists nodes, and has no manifests\n  Name the manifests, and this file as the nodes: nodeippool plan MANIFESTS --nodes dump.json\n",
+  ],
+])("who %s loses no address", async (_, before, changes, command, status, error) => {
+  const folder = await allocated(before);
+  const { "nodeippool.lock": lock } = filesOf(folder);
+  writeFiles(folder, changes);
+  for (const verb of ["plan", "allocate"]) {
+    const ran = await cli(command.replace("allocate", verb).split(" "), folder);
+    expect({ verb, status: ran.status, stderr: ran.stderr }).toEqual({ verb, status, stderr: error });
+  }
+  // Nothing is rendered that takes an address off its node.
+  expect((await cli(command.replace("allocate", "render").split(" "), folder)).status).toBeGreaterThan(1);
+  expect(filesOf(folder)["nodeippool.lock"]).toBe(lock);
+});
+
+it.each([
+  ["cdk8s.yaml", "a cdk8s app", "npx cdk8s synth"],
+  ["Pulumi.yaml", "a Pulumi program", "pulumi preview"],
+])(
+  "in a folder with %s, a command without manifests says how its addresses are planned",
+  async (file, what, command) => {
+    const folder = await allocated(racks);
+    rmSync(join(folder, "manifests"), { recursive: true });
+    writeFiles(folder, { [file]: "", "dist/network.k8s.yaml": pool });
+    for (const verb of ["plan", "allocate", "render"])
+      expect(await cli([verb], folder)).toEqual({
+        stdout: "",
+        stderr: `invalid: this folder is ${what} (${file}), and no manifests are named\n  To plan and record what the program claims: nodeippool allocate -- ${command}. For manifests in this folder: nodeippool ${verb} .\n`,
+        status: 2,
+      });
+    expect((await cli(["plan", "."], folder)).stdout).toContain("22 to release");
+  },
+);
+
+it.each<[does: string, changes: Files, gone: readonly string[], released: number]>([
+  ["takes the nodes of a policy out of the list", { "nodes.txt": nodesOf("a", 20) }, [], 2],
+  ["takes one node out of the list", { "nodes.txt": nodesOf("a", 20) + nodesOf("b", 1) }, [], 1],
+  ["deletes a policy", {}, ["manifests/b.yaml"], 2],
+])("who %s is asked nothing", async (_, changes, gone, released) => {
+  const folder = await allocated(racks);
+  writeFiles(folder, changes);
+  for (const path of gone) rmSync(join(folder, path));
+  const { stdout, stderr, status } = await cli(["allocate"], folder);
+  expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+  expect(stdout).toContain(`Plan: 0 to allocate, ${22 - released} kept, ${released} to release.`);
+});

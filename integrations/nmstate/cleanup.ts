@@ -137,7 +137,10 @@ export function cleanupPolicy(
   const taken = releasing.filter((line) => whyLeft(line, undefined, releasing, origin) === undefined);
   const nics = new Set(taken.flatMap((line) => nicsOf(line, origin)));
   if (nics.size === 0) return undefined;
-  const routes = routesOver(origin.desiredState, nics);
+  // Routes of the other family may be those of a policy that has its addresses there now.
+  const families = new Set(taken.map(sectionOf));
+  const isOfFamily = ({ destination }: Bag) => families.has(`${destination}`.includes(":") ? "ipv6" : "ipv4");
+  const routes = routesOver(origin.desiredState, nics).filter(isOfFamily);
   const desiredState = removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin);
   const needsCaptures = hasTemplate(JSON.stringify(desiredState));
   return childPolicy(origin, node, { capture: needsCaptures ? origin.otherCaptures : undefined, desiredState });

@@ -301,6 +301,15 @@ describe("cleanupPolicy", () => {
     });
   });
 
+  it("leaves the routes of the other family, which another policy may have there now", () => {
+    const over = (destination: string) => ({ destination, "next-hop-interface": "eth1", state: "absent" });
+    const config = ["0.0.0.0/0", "::/0"].map(over).map(({ state: _, ...route }) => route);
+    const made = (address: string) =>
+      cleanupPolicy(policy({ routes: { config } }), node as never, lines(`${address} if=eth1`))?.spec.desiredState;
+    expect(made("10.0.0.1")).toMatchObject({ routes: { config: [over("0.0.0.0/0")] } });
+    expect(made("2001:db8::1")).toMatchObject({ routes: { config: [over("::/0")] } });
+  });
+
   it("is none where nobody knows the NIC: an empty policy would only pretend", () => {
     expect(cleanupPolicy({ name: "a" }, node as never, lines("10.0.0.1"))).toBeUndefined();
     expect(cleanupPolicy(policy({}), node as never, [])).toBeUndefined();

@@ -121,7 +121,7 @@ describe("mixed authorities", () => {
       { record: nothing },
     );
     expect(drift(app)).toBe(`[AddressPlan] policy a takes addresses from pools of authority Plan and Cluster
-  Make two policies of it, for different interfaces.`);
+  Make two policies of it, one for each authority and each with NICs of its own.`);
   });
 
   it("in one app are fine", async () => {

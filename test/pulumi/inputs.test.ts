@@ -227,7 +227,7 @@ export const releasing = pulumi.jsonStringify(net.allocations.releasing);`);
       const made = new Late("vm-${name}", "${name}");
       const all = { lan: { range: { cidr: "10.0.0.0/24" } }, wan: { range: { cidr: "10.0.1.0/24" } } };
       const claim = (pool, name) => ({ owner: { kind: "Node", name }, name: "eth1", pool });
-      new AllocationSet("late", { pools: Object.fromEntries(${JSON.stringify(nics)}.map((name) => [name, all[name]])),
+      new AllocationSet("late", { confirmRelease: true, pools: Object.fromEntries(${JSON.stringify(nics)}.map((name) => [name, all[name]])),
         claims: made.name.apply((name) => ${JSON.stringify(nics)}.map((pool) => claim(pool, name))) });
       ${rest}`);
     program(["lan", "wan"], "a");

@@ -181,8 +181,8 @@ describe("on real kernels", { timeout: BUILD_TIMEOUT }, () => {
     const lab = await orSkip(context, createLab(["worker-1", "worker-2"], ["eth0", "eth1", "eth2"]));
     onTestFinished(() => lab.close());
     const [worker1, worker2] = lab.nodes as [LabNode, LabNode];
-    const update = async () => {
-      project.allocate();
+    const update = async (...options: string[]) => {
+      project.allocate(...options);
       await handle(lab.nodes, project.render());
     };
     const both = (node: LabNode) => Promise.all(["eth1", "eth2"].map((nic) => addresses(node, nic)));
@@ -195,7 +195,7 @@ describe("on real kernels", { timeout: BUILD_TIMEOUT }, () => {
     delete policy.spec.capture.backup;
     policy.spec.desiredState.interfaces.pop();
     project.write("manifests/storage.yaml", stringify(policy));
-    await update();
+    await update("--confirm");
     expect(await both(worker1)).toEqual([["192.168.40.20/24", "2001:db8:40::20/64"], []]);
     expect(await both(worker2)).toEqual([["192.168.40.21/24", "2001:db8:40::21/64"], []]);
 

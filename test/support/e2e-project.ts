@@ -51,8 +51,8 @@ export class Project {
     return stdout;
   }
 
-  allocate(): string {
-    return this.run("allocate", "manifests", "--nodes", this.nodesFile());
+  allocate(...options: string[]): string {
+    return this.run("allocate", "manifests", "--nodes", this.nodesFile(), ...options);
   }
 
   /** Renders, and returns the policies that are then in rendered/. */

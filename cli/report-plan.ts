@@ -34,18 +34,22 @@ export function summary(proposed: Plan): string {
 
 /** The lines of a plan that change something, and a count of the rest. */
 export function changeLines(proposed: Plan, pool?: string): string[] {
-  return [...describeChanges(proposed, pool).map(changeLine), ...keptLine(proposed, pool)];
+  return [
+    ...describeChanges(proposed, pool).map(changeLine),
+    ...keptLine(proposed, pool).map((line) => paint("dim", line)),
+  ];
 }
 
-/** The same, as much of it as an error can hold. */
+/** The same, as much of it as an error can hold, and without colours: an error is also printed as JSON. */
 export function driftLines(proposed: Plan): string[] {
-  return [...shortened(describeChanges(proposed)).map(changeLine), ...keptLine(proposed)];
+  const changes = shortened(describeChanges(proposed)).map((line) => `  ${line}`);
+  return [...changes, ...keptLine(proposed)];
 }
 
 function keptLine(proposed: Plan, pool?: string): string[] {
   const here = (line: Allocation) => pool === undefined || line.pool === pool;
   const unchanged = proposed.keep.filter(({ allocation, was }) => was === undefined && here(allocation)).length;
-  return unchanged > 0 ? [paint("dim", `  = ${unchanged} kept`)] : [];
+  return unchanged > 0 ? [`  = ${unchanged} kept`] : [];
 }
 
 const colours: Readonly<Record<string, Colour>> = { "+": "green", "~": "yellow", "-": "red", "!": "red" };

@@ -20,6 +20,10 @@ export function writeFolder(
   set: string,
   beside: readonly string[] = [],
 ): { written: number; removed: number } {
+  if (statOf(folder)?.isFile())
+    throw new IpamError("invalid", `${folder} is a file, and render writes a folder`, {
+      hint: "Name a folder by --out.",
+    });
   refuseInput(folder, input, beside);
   const list = join(folder, renderedList);
   const text = statOf(list) === undefined ? undefined : readFile(list);

@@ -1,6 +1,10 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished, vi } from "vitest";
+import { driftLines } from "../../../cli/report-plan.ts";
+import { paint } from "../../../cli/terminal.ts";
+import { planRelease } from "../../../core/plan/release.ts";
+import { poolOf, recordOf } from "../../support/core-text.ts";
 import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
 import { objectsIn } from "../../support/schema-render.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
@@ -265,4 +269,14 @@ describe("says what nothing takes off its node:", () => {
     expect({ stderr, status }).toEqual({ stderr: note, status: 0 });
     expect(stdout).not.toMatch(/enabled: false/);
   });
+});
+
+it("what differs from the record has no colours in the error: it is printed as JSON, too", () => {
+  vi.stubEnv("FORCE_COLOR", "1");
+  onTestFinished(() => void vi.unstubAllEnvs());
+  expect(paint("red", "x")).not.toBe("x");
+  const snapshot = recordOf(["10.0.0.1 Node/n/a"], [poolOf("p", "10.0.0.0/24")]);
+  const lines = driftLines(planRelease(snapshot, snapshot.allocations)).join("");
+  expect(lines).toContain("10.0.0.1");
+  expect(lines).not.toContain("\u001b");
 });

@@ -44,6 +44,15 @@ const refusal = (call: () => unknown) => {
   return "nothing";
 };
 
+it("is refused where a file has the name of the folder", async () => {
+  const folder = projectOf({ "a.yaml": "" });
+  await cli(["allocate"], folder);
+  expect(await cli(["render", "--out", "a.yaml"], folder)).toMatchObject({
+    status: 2,
+    stderr: "invalid: a.yaml is a file, and render writes a folder\n  Name a folder by --out.\n",
+  });
+});
+
 describe("writeFolder", () => {
   it("makes the folder, writes, keeps, rewrites and removes", () => {
     const { out } = place();

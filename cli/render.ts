@@ -1,7 +1,7 @@
 import { describeLine, formatBlock, IpamError, isOfNode, type Plan } from "../core/index.ts";
 import type { Left } from "../integrations/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
-import { allServed, doubtfulRelease, firstRefusal, guards, guardsOf } from "../pipeline/guards.ts";
+import { doubtfulRelease, firstRefusal, guardsOf } from "../pipeline/guards.ts";
 import { freeOnce } from "../pipeline/integrations.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
@@ -28,8 +28,7 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
   // A release that is not recorded is drift, whether or not it looks like a mistake.
   const proposal = proposeFor(workspace, recorded, options, { confirmRelease: true });
   const isManifests = format === manifestFormat;
-  const asManifests = guards.filter((guard) => guard !== allServed);
-  const refusal = firstRefusal(proposal, isManifests ? asManifests : guardsOf(() => {}));
+  const refusal = firstRefusal(proposal, isManifests ? guardsOf() : guardsOf(() => {}));
   if (refusal !== undefined) throw refusal;
   if (covering(proposal.plan, recorded, doubtfulRelease(proposal)) === undefined) refuseDrift(proposal.plan, options);
   progress(`rendering for ${workspace.nodes.length} nodes`);

@@ -109,12 +109,12 @@ class Reader {
     return this.ordered(first, last, ["range"]);
   }
 
-  /** Those of the family of the pool. */
   private gateway(): Address | undefined {
     const { gateway } = this.spec;
     return gateway === undefined ? undefined : this.host(this.address(gateway, ["gateway"]), ["gateway"]);
   }
 
+  /** Those of the family of the pool. */
   private dnsServers(): Range {
     const { spec, prefix } = this;
     const all = (spec.dnsServers ?? []).map((text, i) =>

@@ -25,15 +25,12 @@ export function proxyFor(server: URL, env: Environment): string | undefined {
   const entries = read(env, "NO_PROXY").split(",");
   if (entries.some((entry) => isMeant(entry.trim().toLowerCase(), host, port))) return undefined;
   const proxy = /^[a-z0-9]+:\/\//i.test(text) ? text : `http://${text}`;
-  if (!/^https?:/i.test(proxy))
-    throw new IpamError(
-      "invalid",
-      `the proxy ${URL.parse(proxy)?.protocol ?? ""}//${URL.parse(proxy)?.host ?? ""} is not an HTTP proxy`,
-      {
-        hint: `Name an HTTP proxy in HTTPS_PROXY, or ${host} in NO_PROXY.`,
-      },
-    );
-  return proxy;
+  if (/^https?:/i.test(proxy)) return proxy;
+  // Without the password that may be in it.
+  const named = proxy.replace(/\/\/.*@/, "//");
+  throw new IpamError("invalid", `the proxy ${named} is not an HTTP proxy`, {
+    hint: `Name an HTTP proxy in HTTPS_PROXY, or ${host} in NO_PROXY.`,
+  });
 }
 
 function read(env: Environment, name: string): string {

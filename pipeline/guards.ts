@@ -34,10 +34,7 @@ import { misspeltReservers } from "./reserved-for.ts";
  */
 export type Guard = (proposal: Proposal) => IpamError | undefined;
 
-const noMisspelt: Guard = ({ desired }) => {
-  const issues = misspeltReservers(desired);
-  return issues.length === 0 ? undefined : new IpamError("invalid", issues);
-};
+const noMisspelt: Guard = ({ desired }) => refusalOf(misspeltReservers(desired));
 
 const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, desired.placeOf));
 
@@ -50,10 +47,7 @@ export function doubtfulRelease({ plan, before, desired }: Proposal): IpamError 
 }
 
 /** Two objects must not undo each other; also where nothing is planned. */
-export const noConflicts: Guard = ({ desired, holdings }) => {
-  const issues = conflictsIn(desired, holdings);
-  return issues.length === 0 ? undefined : new IpamError("invalid", issues);
-};
+export const noConflicts: Guard = ({ desired, holdings }) => refusalOf(conflictsIn(desired, holdings));
 
 /** Objects that write addresses out are held against the record as it will be, like `audit` does it. */
 const manifestsAgree: Guard = (proposal) => {
@@ -99,16 +93,19 @@ function refuseUnsaid({ unsaid = [] }: Rendered): void {
 }
 
 /** Objects that get nothing stop a surface that has no other way to say so. */
-export const allServed: Guard = ({ unserved }) =>
-  unserved.length === 0 ? undefined : new IpamError("invalid", unserved);
+export const allServed: Guard = ({ unserved }) => refusalOf(unserved);
 
-/** One order for all surfaces. */
-export function guardsOf(write: Write): readonly Guard[] {
+function refusalOf(issues: readonly Issue[]): IpamError | undefined {
+  return issues.length === 0 ? undefined : new IpamError("invalid", issues);
+}
+
+/** One order for all surfaces. Most of them write objects as they are rendered. */
+export function guardsOf(write: Write = refuseUnsaid): readonly Guard[] {
   return [noConflicts, noMisspelt, nothingPending, releasesMeant, manifestsAgree, renderable(write)];
 }
 
 /** Those of a surface that writes objects as they are rendered, and serves all of them or none. */
-export const guards: readonly Guard[] = [allServed, ...guardsOf(refuseUnsaid)];
+export const guards: readonly Guard[] = [allServed, ...guardsOf()];
 
 /** An address of another network is another address: lines there say nothing of these pools. */
 function inNetworksOf({ holdings: { snapshot: after }, desired }: Proposal): Snapshot {

@@ -50,13 +50,13 @@ export class OwnerNames {
   private readonly renamed = new Set<string>();
 
   constructor(pools: readonly Pick<PoolRecord, "name" | "prefix">[], askers: readonly Asker[]) {
-    const aliasesOf = new Map(askers.map(({ owner }) => [owner, namesOf(owner)]));
-    for (const [owner, aliases] of aliasesOf) if (aliases.length > 0) this.renamed.add(owner);
+    const namesOf = new Map(askers.map(({ owner }) => [owner, aliasesOf(owner)]));
+    for (const [owner, aliases] of namesOf) if (aliases.length > 0) this.renamed.add(owner);
     const isPlain = this.renamed.size === 0;
     this.pools = isPlain ? [] : pools;
     if (isPlain) return;
     for (const { owner, pool } of askers)
-      [owner, ...(aliasesOf.get(owner) ?? [])].forEach((name, rank) => {
+      [owner, ...(namesOf.get(owner) ?? [])].forEach((name, rank) => {
         this.add(`${pool} ${name}`, { owner, rank });
       });
   }
@@ -108,7 +108,7 @@ export class OwnerNames {
 
   /** What a list may call an owner that others share a name with, beside the NIC. */
   inLists(owner: string): string {
-    const names = isNic(owner) === undefined ? [] : namesOf(owner);
+    const names = isNic(owner) === undefined ? [] : aliasesOf(owner);
     return names.find((name) => /^[a-z0-9]/.test(name)) ?? owner;
   }
 
@@ -176,6 +176,7 @@ function listOf(texts: readonly string[]): string {
   return [...new Set(texts)].join(" and ");
 }
 
-function namesOf(owner: string): readonly string[] {
+/** Returns what else an owner is called, by any integration. */
+export function aliasesOf(owner: string): readonly string[] {
   return integrations.flatMap((integration) => integration.aliases?.(owner) ?? []);
 }

@@ -10,7 +10,7 @@ import {
 } from "../core/index.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 import type { Desired } from "./desired.ts";
-import { integrations } from "./integrations.ts";
+import { aliasesOf } from "./owner-names.ts";
 
 /**
  * Returns whether the owner of a recorded line and the object that asked for it are still there, as far as the input of a
@@ -61,8 +61,4 @@ function hasPods({ spec }: Bag): boolean {
 function ownerIn({ kind, metadata }: Bag): string {
   const { namespace = "default", name } = asBag(metadata) ?? {};
   return formatOwner({ kind: `${kind}`, namespace: `${namespace}`, name: `${name}` });
-}
-
-function aliasesOf(owner: string): readonly string[] {
-  return integrations.flatMap((integration) => integration.aliases?.(owner) ?? []);
 }

@@ -1,4 +1,4 @@
-import type { Issue, Parsed } from "../../core/index.ts";
+import { byCodeUnit, type Issue, type Parsed } from "../../core/index.ts";
 import { unknownField } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { HostRequirement, HostSelector } from "./infra-spec.ts";
@@ -23,7 +23,9 @@ export function parseHostSelector(value: unknown): Parsed<HostSelector> {
   const read = expressions.map((one, i) => requirement(asBag(one) ?? {}, ["matchExpressions", i], issues));
   if (issues.length > 0) return { issues };
   const entries = Object.entries(labels).map(([key, label]) => [key, `${label}`] as const);
-  return { value: { matchLabels: Object.fromEntries(entries.sort(byKey)), matchExpressions: read } };
+  return {
+    value: { matchLabels: Object.fromEntries(entries.sort(([a], [b]) => byCodeUnit(a, b))), matchExpressions: read },
+  };
 }
 
 /** Returns the labels of a host that the selector takes. */
@@ -71,8 +73,4 @@ const isLabel = (key: string) => /^([a-z0-9.-]{1,253}\/)?[A-Za-z0-9]([\w.-]{0,61
 function isValue(label: unknown): boolean {
   const isText = typeof label === "string" || typeof label === "boolean" || Number.isSafeInteger(label);
   return isText && /^([A-Za-z0-9]([\w.-]{0,61}[A-Za-z0-9])?)?$/.test(`${label}`);
-}
-
-function byKey([a]: readonly [string, string], [b]: readonly [string, string]): number {
-  return a < b ? -1 : 1;
 }

@@ -2,6 +2,7 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
+import { policy, pool } from "../support/git-manifests.ts";
 import { shell } from "../support/git-repository.ts";
 import { scratchFolder } from "../support/state-folder.ts";
 
@@ -9,17 +10,6 @@ import { scratchFolder } from "../support/state-folder.ts";
 const ci = (/```sh\n(set -e\nnpm ci\n[\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] ?? "")
   .replace("npm ci\n", "")
   .replaceAll("npx nodeippool", "nodeippool");
-
-const pool = "apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: p}\nspec: {range: {cidr: 10.0.0.0/24}}\n";
-const policy = `apiVersion: nmstate.io/v1
-kind: NodeNetworkConfigurationPolicy
-metadata: {name: pol}
-spec:
-  capture: {a: ippool.p.allocate}
-  desiredState:
-    interfaces:
-      - {name: eth1, type: ethernet, ipv4: {enabled: true, address: [{ip: "{{ capture.a.ip }}", prefix-length: "{{ capture.a.prefix-length }}"}]}}
-`;
 
 const start = scratchFolder();
 const folder = scratchFolder();
@@ -39,7 +29,7 @@ const renderAgain = `nodeippool render > /dev/null; git add -A; git diff --cache
 
 beforeAll(() => {
   mkdirSync(join(start, "manifests"));
-  writeFileSync(join(start, "manifests/pool.yaml"), pool);
+  writeFileSync(join(start, "manifests/pool.yaml"), pool());
   writeFileSync(join(start, "manifests/policy.yaml"), policy);
   sh(
     `git init -q -b main .; ${nodes("n1", "n2", "n3", "n4")}; ${record}; ${commit}

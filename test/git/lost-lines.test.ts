@@ -1,6 +1,7 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
+import { policy, pool } from "../support/git-manifests.ts";
 import { shell } from "../support/git-repository.ts";
 import { cli } from "../support/schema-cli.ts";
 import { scratchFolder } from "../support/state-folder.ts";
@@ -12,17 +13,6 @@ afterAll(() => {
   for (const one of folders) rmSync(one, { recursive: true, force: true });
 });
 
-const pool = (more = "") =>
-  `apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: p}\nspec: {range: {cidr: 10.0.0.0/24${more}}}\n`;
-const policy = `apiVersion: nmstate.io/v1
-kind: NodeNetworkConfigurationPolicy
-metadata: {name: pol}
-spec:
-  capture: {a: ippool.p.allocate}
-  desiredState:
-    interfaces:
-      - {name: eth1, type: ethernet, ipv4: {enabled: true, address: [{ip: "{{ capture.a.ip }}", prefix-length: "{{ capture.a.prefix-length }}"}]}}
-`;
 const second = (name: string, node: string, nic = "eth2") =>
   policy
     .replace("name: pol}", `name: ${name}}`)

@@ -60,15 +60,21 @@ function begin(nic: string, ...nodes: string[]): SimController {
   return sim;
 }
 
+/** The NIC that a policy gave its address is missing, and the policy is deleted; the clean-up failed. */
+async function kept(): Promise<SimController> {
+  const sim = begin("eth9", "n1");
+  await sim.pass(5000);
+  fails(sim, "a--n1", "n1", unknown);
+  await sim.pass(5000);
+  sim.remove(kind, "a");
+  await sim.pass(5000);
+  fails(sim, "a--n1", "n1", unknown);
+  return sim;
+}
+
 describe("a policy for a NIC that its node does not have, and that is deleted", () => {
   it("keeps its address, because the NIC may come back with it, until a reset; then no clean-up is left behind", async () => {
-    const sim = begin("eth9", "n1");
-    await sim.pass(5000);
-    fails(sim, "a--n1", "n1", unknown);
-    await sim.pass(5000);
-    sim.remove(kind, "a");
-    await sim.pass(5000);
-    fails(sim, "a--n1", "n1", unknown);
+    const sim = await kept();
     await sim.pass(120_000);
     expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
     reset(sim);
@@ -128,18 +134,6 @@ it("where nothing can be taken off one node, the clean-up of another one that so
 
 describe("an address that is releasing for more than a minute", () => {
   const told = (sim: SimController) => [...new Set(sim.said.filter((one) => one.includes(" StillReleasing: ")))].sort();
-
-  /** The NIC that a policy gave its address is missing, and the policy is deleted; the clean-up failed. */
-  async function kept(): Promise<SimController> {
-    const sim = begin("eth9", "n1");
-    await sim.pass(5000);
-    fails(sim, "a--n1", "n1", unknown);
-    await sim.pass(5000);
-    sim.remove(kind, "a");
-    await sim.pass(5000);
-    fails(sim, "a--n1", "n1", unknown);
-    return sim;
-  }
 
   const missing =
     "Still releasing after a minute: 10.0.0.1 of n1, NIC eth9: the report of node n1 (kubectl get nns n1) has no NIC eth9, which may come back with the address.";

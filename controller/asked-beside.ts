@@ -19,6 +19,7 @@ import {
   shownFor,
   wantedBy,
 } from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import type { ContestedLine } from "./contested-lines.ts";
 import { placeOfClaim, type Question } from "./decide.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
@@ -42,10 +43,10 @@ export function askedBeside(
   const byName = poolsByName(pools);
   const contestedIn = (pool: string) => contested.get(pool) ?? [];
   const usesOf = (pool: string) => [...(occupied.own.get(pool) ?? []), ...contestedIn(pool).map(({ use }) => use)];
-  const chosen = choosePools(
+  const chosen = chosenBeside(
     asking.map((claim) => inShownPool(claim, usesOf, lines)),
     pools,
-    lines.record,
+    lines,
   );
   const { claims } = chosen;
   const found = new Map(
@@ -109,6 +110,21 @@ function shownOf(
   };
   const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
   return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);
+}
+
+/** Chooses a pool for each claim, but for those that may have an address of one already: these wait until it can be read. */
+function chosenBeside(asking: readonly Claim[], pools: readonly Pool[], lines: LinesByOwner) {
+  const [waiting, others] = partition(
+    asking,
+    (claim) => claim.choice?.unread !== undefined && !hasAnyLine(claim, lines),
+  );
+  const chosen = choosePools(others, pools, lines.record);
+  return { ...chosen, pending: [...waiting.map(mayHaveUnread), ...chosen.pending] };
+}
+
+function mayHaveUnread({ owner, name, pool, choice }: Claim): Pending {
+  const message = `it may have an address in a part of the record that cannot be read, so it gets no other one: ${choice?.unread}`;
+  return { claim: claimKey(owner, name), pool, code: "in-use", message };
 }
 
 function hasAnyLine(claim: Claim, lines: LinesByOwner): boolean {

@@ -17,6 +17,8 @@ export interface ClusterPool {
   /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
   readonly pool?: Pool;
   readonly problem?: PoolProblem;
+  /** Whether it may have lines in a part of the record that cannot be read. */
+  readonly isUnread?: boolean;
   /** Why the record has no room for another address of it; what it has given stays. */
   readonly noRoom?: string;
   /** Whether another pool has its name and is used: whatever names it means that one, and so do the lines on record. */

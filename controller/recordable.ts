@@ -34,7 +34,9 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
   const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
   const isWhole = unreadable.length + full.length === 0;
   if (isWhole && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
-  return all.map((one) => {
+  return all.map((defined) => {
+    const isUnread = unreadable.some((subnet) => subnet.isRead !== true && isTouchedBy(defined, subnet));
+    const one = isUnread ? { ...defined, isUnread } : defined;
     const { pool, ...rest } = one;
     if (pool === undefined && one.problem?.reason !== "Terminating") return one;
     const why = unreadable.find((subnet) => isTouchedBy(one, subnet))?.why ?? (pool && misfit([pool]));

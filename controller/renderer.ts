@@ -149,7 +149,8 @@ export class Renderer {
     return { rendered: all.flatMap((one) => one.rendered), kept, rejected: standing.rejected };
   }
 
-  private read(objects: ReadObjects, { nodes, poolUids, conflicting }: Facts, { scene, standing }: Look): Desired {
+  private read(objects: ReadObjects, facts: Facts, { scene, standing }: Look): Desired {
+    const { nodes, poolUids, conflicting, unsound } = facts;
     const source = {
       ...objects,
       pools: scene.sound,
@@ -157,6 +158,7 @@ export class Renderer {
       nodes,
       ...(poolUids && { poolUids }),
       ...(conflicting && { conflicting }),
+      ...(unsound && { unsound }),
       authority: "Cluster" as const,
       isBarred: (integration: Integration, owner: string) => standing.isBarred(integration, owner),
     };

@@ -18,7 +18,7 @@ import { conflictsIn, type Desired, readDesired } from "../pipeline/desired.ts";
 import { emptyFindings } from "../schema/findings.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";
-import { asBag, placeless } from "../schema/objects.ts";
+import { placeless } from "../schema/objects.ts";
 import { poolConflictsOf } from "../schema/pool-conflicts.ts";
 import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
@@ -29,6 +29,7 @@ import type { Showing } from "./occupied.ts";
 import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import { recordable, recordedIn } from "./recordable.ts";
 import type { Seen } from "./seen.ts";
+import { unsoundPools } from "./unsound-pools.ts";
 import type { World } from "./world.ts";
 
 /** What all owners share, at one moment: pools, and the objects that ask for addresses. */
@@ -206,7 +207,7 @@ function readAlone(
     hasAllPools: true,
     nodes: [],
     poolUids: uidsOf(pools),
-    unsound: unsoundOf(pools),
+    unsound: unsoundPools(pools, snapshot),
     authority: "Cluster",
   } as const;
   let owners: string[] = [];
@@ -265,24 +266,15 @@ export function clusterNode(seen: Seen): ClusterNode {
 }
 
 /** What integrations are told of a scene, besides the objects that they ask for. */
-export function factsOf(world: World, { sound, pools, conflicting, unserved }: Scene): Facts {
+export function factsOf(world: World, { record, sound, pools, conflicting, unserved }: Scene): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),
     pools: new Map(sound.map((pool) => [pool.name, pool])),
     poolUids: uidsOf([...pools.values()]),
     conflicting,
     unserved,
-    unsound: unsoundOf([...pools.values()]),
+    unsound: unsoundPools([...pools.values()], record),
   };
-}
-
-function unsoundOf(pools: readonly ClusterPool[]): NonNullable<Facts["unsound"]> {
-  const found = pools.flatMap(({ name, problem, object }) => {
-    if (problem === undefined) return [];
-    const { authority, clusterRange } = asBag(object.spec) ?? {};
-    return [[name, { why: problem.message, isPlanned: authority === "Plan" && clusterRange === undefined }] as const];
-  });
-  return new Map(found);
 }
 
 function uidsOf(pools: readonly ClusterPool[]): ReadonlyMap<string, string> {

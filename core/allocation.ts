@@ -55,6 +55,8 @@ export interface UnreadableSubnet {
   readonly pools: readonly PoolRecord[];
   /** What is wrong, and what to do. */
   readonly why: string;
+  /** Whether it only cannot be written: the snapshot has all of its lines. */
+  readonly isRead?: boolean;
 }
 
 /** What a backend reads where nothing was ever recorded. */

@@ -37,6 +37,8 @@ export interface PoolChoice {
   readonly why: string;
   /** There are none to try, and one of them would be if it had an address to allocate. */
   readonly isFull?: boolean;
+  /** Why the lines of one more pool cannot be read, if there is one: the claim may have an address there. */
+  readonly unread?: string;
 }
 
 /** The pools in which a claim may have an address. */

@@ -10,10 +10,23 @@ export interface Facts {
   readonly poolUids?: ReadonlyMap<string, string>;
   /** In a cluster: claims, by their keys, for whose addresses hosts answer that are none of its own. */
   readonly conflicting?: ReadonlySet<string>;
-  /** In a cluster: NodeIPPools that are there, and of which nothing may be taken now. `isPlanned`: the controller gives none of it in any case. */
-  readonly unsound?: ReadonlyMap<string, { readonly why: string; readonly isPlanned: boolean }>;
+  /** In a cluster: NodeIPPools that are there, and of which nothing may be taken now. */
+  readonly unsound?: ReadonlyMap<string, UnsoundPool>;
   /** In a cluster: objects that ask for all owners and cannot be served now, such as networks, each with the reason. */
   readonly unserved?: ReadonlyMap<Bag, string>;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
+}
+
+/** A NodeIPPool of which nothing may be taken now. */
+export interface UnsoundPool {
+  readonly why: string;
+  /** The controller allocates nothing of it in any case. */
+  readonly isPlanned: boolean;
+  /** The owners that have addresses of it on record. */
+  readonly owners: ReadonlySet<string>;
+  /** There may be others: a part of the record cannot be read. */
+  readonly isUnread: boolean;
+  /** As it is defined, if that can be read. */
+  readonly whole?: Pool;
 }

@@ -3,12 +3,14 @@ import {
   familyOf,
   hasWildcards,
   type Issue,
+  isCalled,
   isOfAddresses,
   type Labels,
   type NamedBySource,
   type Parsed,
   type Pool,
   type PoolChoice,
+  type PoolSource,
   type Selectable,
   selectPools,
   sizeOf,
@@ -16,7 +18,7 @@ import {
   whyFull,
 } from "../../core/index.ts";
 import { whyUnbound } from "../bound-pools.ts";
-import type { Facts } from "../facts.ts";
+import type { Facts, UnsoundPool } from "../facts.ts";
 
 /** A NIC of the pods of a workload. */
 export interface NicRequest {
@@ -49,6 +51,17 @@ export interface NicPools {
  *  names them family by family        | each that it names pools of
  *  names pools alone                  | those of these pools
  *  is the cluster                     | those of the pools with `default`: none, if there are none
+ *
+ * In a cluster, pools that allocate nothing now may be among those that the source names:
+ *
+ *  such a pool                                   | the NIC gets
+ *  ----------------------------------------------+----------------------------------------------------------------
+ *  is named in full                              | nothing: all stays as it is, and it is an issue
+ *  is of a name with wildcards, or of the        | the same: from another pool it would get a second address
+ *   cluster, and the workload has addresses of it|
+ *  is so, and the workload may have addresses of | what it has of other pools; each pod that has none waits
+ *   it: its lines cannot be read                 |
+ *  is so, and the workload has none of it        | addresses of the other pools; if there are none, it is an issue
  */
 export function poolsForNic(
   request: NicRequest,
@@ -58,20 +71,24 @@ export function poolsForNic(
   const source = countingSource(request.named);
   const { any = [], ...own } = source === "cluster" ? {} : (request.named[source] ?? {});
   const names = [...any, ...Object.values(own).flat()];
+  const unsound = unsoundFor(names, facts);
+  const held = unsound.filter(([, { owners }]) => owners.has(request.owner)).map(([name]) => name);
   // A name with wildcards may stand for none.
-  const issues = names.flatMap((name) => (hasWildcards(name) ? [] : (whyUnbound(name, facts) ?? [])));
+  const needed = new Set([...names.filter((name) => !hasWildcards(name)), ...held]);
+  const issues = [...needed].flatMap((name) => whyUnbound(name, facts) ?? []);
   if (issues.length > 0) return { issues };
   const all = [...facts.pools.values()].filter(isOfAddresses).map((pool) => selectableOf(pool, request.owner, freeIn));
   const found = ([4, 6] as const).map((family) => {
     const verdicts = selectPools({ ...request, family }, all);
-    return { family, verdicts, asked: verdicts.filter((one) => one.source === source) };
+    const unread = unsound.find(([, one]) => mayHaveGiven(one, family, source))?.[1].why;
+    return { family, verdicts, asked: verdicts.filter((one) => one.source === source), unread };
   });
-  const none = found.find(({ family, asked }) => asked.length === 0 && own[family] !== undefined);
-  if (none !== undefined) return { issues: [noneCalled(` of IPv${none.family}`, own[none.family] ?? [])] };
-  if (any.length > 0 && found.every(({ asked }) => asked.length === 0)) return { issues: [noneCalled("", any)] };
-  const given = found.filter(({ asked }) => asked.length > 0);
+  const given = found.filter(({ asked, unread }) => asked.length > 0 || unread !== undefined);
+  const none = ([4, 6] as const).find((one) => own[one] && !given.some(({ family }) => family === one));
+  if (none !== undefined) return { issues: [noneCalled(` of IPv${none}`, own[none] ?? [], facts)] };
+  if (any.length > 0 && given.length === 0) return { issues: [noneCalled("", any, facts)] };
   return {
-    value: given.map(({ family, verdicts, asked }): NicPools => {
+    value: given.map(({ family, verdicts, asked, unread }): NicPools => {
       const ofFamily = new Set(all.flatMap(({ pool }) => (familyOf(pool.prefix.first) === family ? pool.name : [])));
       const others = source === "cluster" ? [...ofFamily] : asked.map(({ pool }) => pool);
       const full = new Set(all.map(({ pool, room }) => `${pool.name} dropped: ${whyFull(room)}`));
@@ -80,9 +97,26 @@ export function poolsForNic(
         others.filter((name) => ofFamily.has(name)),
         ({ pool, why }) => full.has(`${pool} ${why.join(", ")}`),
       );
-      return { family, verdicts, choice, first: choice.tried[0] ?? asked[0]?.pool ?? "" };
+      const first = choice.tried[0] ?? asked[0]?.pool ?? "";
+      return { family, verdicts, choice: { ...choice, ...(unread !== undefined && { unread }) }, first };
     }),
   };
+}
+
+/** The pools that allocate nothing now and are called by one of these names; all of them, if there are no names. */
+function unsoundFor(
+  names: readonly string[],
+  { unsound = new Map() }: Pick<Facts, "unsound">,
+): [string, UnsoundPool][] {
+  return [...unsound].filter(([name]) => names.length === 0 || names.some((one) => isCalled(name, one)));
+}
+
+/** Whether a pod may have an address of a pool whose lines cannot be read. */
+function mayHaveGiven({ isUnread, isPlanned, whole }: UnsoundPool, family: 4 | 6, source: PoolSource): boolean {
+  if (!isUnread || isPlanned) return false;
+  if (whole === undefined) return source !== "cluster";
+  const isOfSource = source !== "cluster" || whole.rules.default === true;
+  return isOfSource && isOfAddresses(whole) && familyOf(whole.prefix.first) === family;
 }
 
 /** What is only dropped keeps what it gave: also what has lost `default` since. */
@@ -98,8 +132,11 @@ function choiceOf(
   return tried.length === 0 && asked.some(isFull) ? { ...choice, isFull: true } : choice;
 }
 
-function noneCalled(what: string, names: readonly string[]): Issue {
-  return { message: `no NodeIPPool${what} is called ${names.join(" or ")}` };
+/** Why names stand for no pool that allocates addresses. */
+function noneCalled(what: string, names: readonly string[], facts: Pick<Facts, "pools" | "unsound">): Issue {
+  const [[unsound] = []] = unsoundFor(names, facts);
+  const why = unsound === undefined ? undefined : whyUnbound(unsound, facts);
+  return why ?? { message: `no NodeIPPool${what} is called ${names.join(" or ")}` };
 }
 
 /** How many addresses of a pool nobody has. Where a plan finds that out, all are free before it. */

@@ -141,7 +141,7 @@ export function maySelect(
 export function asksOf({ choice, first }: NicPools, pools: ReadonlyMap<string, Pool>): Pick<Claim, "pool" | "choice"> {
   const pool = pools.get(first);
   const isAny = pool !== undefined && nodesReaching(pool).length === 0;
-  const isOne = isAny && choice.tried.length === 1 && choice.kept.length === 0;
+  const isOne = isAny && choice.tried.length === 1 && choice.kept.length === 0 && choice.unread === undefined;
   return { pool: first, ...(isOne ? {} : { choice }) };
 }
 

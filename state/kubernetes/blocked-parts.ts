@@ -59,7 +59,7 @@ export class BlockedParts {
     for (const [name, { version, why, pools, isFull }] of this.parts) {
       if (versionOf(name) !== version) this.parts.delete(name);
       else if (isFull) full.push({ pools, why: `${label(name)} is full: an object holds 1 MiB. ${spread}` });
-      else found.fail(name, why, pools);
+      else found.fail(name, why, pools, true);
     }
     return full;
   }

@@ -6,6 +6,8 @@ import { checkPlace, join, partName } from "./subnet-records.ts";
 interface Fault {
   readonly why: IpamError;
   readonly pools: readonly PoolRecord[];
+  /** Whether it was read, and only cannot be written. */
+  readonly isRead: boolean;
 }
 
 /**
@@ -50,10 +52,11 @@ export class Parts {
     if (!this.parts.has(name) && !this.faults.has(name)) this.fail(name, why());
   }
 
-  /** A part that must not be read, because it cannot be right; these pools may have lines there. */
-  fail(name: string, why: IpamError, pools: readonly PoolRecord[] = []): void {
+  /** A part that must not be read, because it cannot be right, or be written if that alone is wrong; these pools may have lines there. */
+  fail(name: string, why: IpamError, pools: readonly PoolRecord[] = [], isRead = false): void {
     if (this.lastRead === undefined) throw why;
-    this.faults.set(name, { why, pools: [...pools, ...(this.faults.get(name)?.pools ?? [])] });
+    const before = this.faults.get(name) ?? { pools: [], isRead };
+    this.faults.set(name, { why, pools: [...pools, ...before.pools], isRead: isRead && before.isRead });
     this.unreadable.set(name, why);
     this.parts.delete(name);
   }
@@ -70,7 +73,7 @@ export class Parts {
     const isElsewhere = ({ name }: PoolRecord) => read.has(name);
     const known = new Map(this.parts);
     const unreadable: UnreadableSubnet[] = [];
-    for (const [name, { why, pools }] of this.faults) {
+    for (const [name, { why, pools, isRead }] of this.faults) {
       const last = this.lastRead?.get(name);
       if (last?.pools.some(isElsewhere)) this.lastRead?.delete(name);
       else if (last !== undefined) known.set(name, last);
@@ -79,6 +82,7 @@ export class Parts {
       unreadable.push({
         pools: [...new Map(all.map((pool) => [listedLine(pool), pool])).values()],
         why: why.issues.map(formatIssue).join("\n"),
+        ...(isRead && { isRead }),
       });
     }
     return { ...join(known), unreadable };

@@ -83,8 +83,8 @@ export class Store {
     const index = stored === undefined ? emptyIndex : decodeIndex(stored.data, label);
     const found = this.decodeParts(maps);
     const version = (name: string) => maps.get(name) && versionOf(maps.get(name) as Stored);
-    const full = this.blocked.mark(found, version, (name) => this.label(name));
     for (const pool of index.pools) found.miss(partName(pool), () => lostPart(pool, this.label(partName(pool)), label));
+    const full = this.blocked.mark(found, version, (name) => this.label(name));
     if (stored !== undefined)
       for (const [pool, why] of faultsOf(index, found.pools(), label)) found.fail(partName(pool), why, [pool]);
     const joined = found.join([...index.pools, ...index.left]);

@@ -163,6 +163,43 @@ describe("a controller that starts while a part of the record cannot be read", (
     expect(`${status} ${message}`).toMatch(/^False NetworkAttachmentDefinition default\/net-bad: .*Put it back/s);
   });
 
+  it.each(["overwritten", "deleted"])(
+    "%s: gives no second address to pods of which no object says the first",
+    async (how) => {
+      const { sim: first, cluster, edit, beside } = await begin();
+      for (const one of ["good", "bad"])
+        first.change("NodeIPPool", one, (it) => ({ ...it, spec: { ...asBag(it.spec), default: true } }));
+      const { metadata, ...network } = macvlanNetwork("net-default", "");
+      first.create({ ...network, metadata: { ...asBag(metadata), annotations: {} } });
+      first.create(workload("StatefulSet", "set-default", { replicas: 1 }, "net-default"));
+      await first.pass(10_000);
+      const lines = first.lines();
+      // Whoever wrote these lines has come to its end before it told the pods.
+      for (const name of ["set-any", "set-default"]) first.remove("ConfigMap", `nodeippool-${name}`, "default");
+      const whole = cluster.maps.get(part);
+      edit(part, () => (how === "deleted" ? undefined : "nothing"));
+      const sim = beside();
+      sim.create(workload("StatefulSet", "set-new", { replicas: 1 }, "net-any"));
+      sim.change(
+        "StatefulSet",
+        "set-good",
+        (one) => ({ ...one, spec: { ...asBag(one.spec), replicas: 3 } }),
+        "default",
+      );
+      await sim.pass(60_000);
+      expect(sim.lines().filter((line) => /set-(any|default|new)/.test(line))).toEqual([]);
+      expect(sim.lines().filter((line) => line.includes("set-good"))).toHaveLength(3);
+      for (const name of ["set-any", "set-default", "set-new"])
+        expect(sim.said.filter((said) => said.includes(`StatefulSet.apps/default:${name} `)).join()).toMatch(
+          /^\S+ Refused: it may have an address in a part of the record that cannot be read, so it gets no other one: ConfigMap net\/ippool\.default\.10\.0\.1\.0-24.*backup/s,
+        );
+      cluster.maps.set(part, { ...whole, metadata: { ...whole?.metadata, resourceVersion: "restored" } } as never);
+      await sim.pass(60_000);
+      for (const line of lines) expect(sim.lines()).toContain(line);
+      expect(sim.lines()).toHaveLength(lines.length + 2);
+    },
+  );
+
   it("agrees with one that had read it before: neither undoes what the other writes", async () => {
     const { first, sim } = await damagedAtStart();
     const round = async (times: number) => {

@@ -155,7 +155,7 @@ describe("what says of which pools pods have addresses", () => {
     );
   });
 
-  it.each<[string, string, (apps: ReturnType<typeof begin>["apps"]) => void, string[]]>([
+  const rows: [string, string, (apps: ReturnType<typeof begin>["apps"]) => void, string[]][] = [
     [
       "a pool that is being deleted",
       "NodeIPPool lan gives no addresses: The NodeIPPool is being deleted.",
@@ -174,22 +174,44 @@ describe("what says of which pools pods have addresses", () => {
       (apps) => apps.remove(apps.find("NetworkAttachmentDefinition", "red") ?? {}),
       ["web-0 10.0.0.1/24", "web-1", "web-2"],
     ],
-  ])("%s: the ConfigMap stays, and new pods wait", async (_, message, breaks, want) => {
-    const { sim, apps, create, pass, told, said, kill } = begin();
-    create("StatefulSet", "web", { replicas: 2 });
-    await pass();
-    const before = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
-    breaks(apps);
-    await pass();
-    kill("web-1");
-    apps.edit("StatefulSet", "web", { replicas: 3 });
-    await pass(60_000);
-    const after = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
-    expect(after).toEqual(before);
-    expect(told()).toEqual(want);
-    expect(said()).toContain(message);
-    expect(said()).not.toContain("there is no NodeIPPool");
-  });
+    [
+      "a pool beside a later one with its addresses, of plans",
+      "NodeIPPool lan gives no addresses: The NodeIPPool plans is overlapping",
+      (apps) => {
+        const { spec, ...plans } = pool("plans", "10.0.0.0/24", "10.0.0.9");
+        apps.create({ ...plans, spec: { ...asBag(spec), authority: "Plan" } });
+      },
+      ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2"],
+    ],
+  ];
+  // With wildcards, or of the cluster, there is another pool: an address of that would be a second one.
+  const named = ["lan", "*an, mor*", undefined];
+  it.each(rows.flatMap(([what, ...row]) => named.map((names) => [`${what}, named ${names}`, names, ...row] as const)))(
+    "%s: the ConfigMap stays, and new pods wait",
+    async (_, names, message, breaks, want) => {
+      const { sim, apps, create, pass, told, said, kill } = begin(names);
+      if (names === undefined) {
+        for (const one of ["lan", "more"]) apps.edit("NodeIPPool", one, { default: true });
+        apps.change(apps.find("NetworkAttachmentDefinition", "red") ?? {}, ({ metadata, ...red }) => ({
+          ...red,
+          metadata: { ...asBag(metadata), annotations: {} },
+        }));
+      }
+      create("StatefulSet", "web", { replicas: 2 });
+      await pass();
+      const before = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
+      breaks(apps);
+      await pass();
+      kill("web-1");
+      apps.edit("StatefulSet", "web", { replicas: 3 });
+      await pass(60_000);
+      const after = [sim.lines(), asBag(sim.object("ConfigMap", "nodeippool-web"))?.data];
+      expect(after).toEqual(before);
+      expect(told()).toEqual(want);
+      expect(said()).toContain(message);
+      expect(said()).not.toContain("there is no NodeIPPool");
+    },
+  );
 
   it("a namespace that cannot be read: each has what it had, and new ones wait", async () => {
     const { sim, apps, create, pass, told, said, kill } = begin("more");

@@ -1,0 +1,19 @@
+import { ownerOfKey, type Snapshot } from "../core/index.ts";
+import type { Facts } from "../integrations/integration.ts";
+import { asBag } from "../schema/objects.ts";
+import type { ClusterPool } from "./cluster-pool.ts";
+
+/** Returns the pools that allocate nothing now, each with why, and with the owners that have addresses of it. */
+export function unsoundPools(
+  pools: readonly ClusterPool[],
+  { allocations }: Pick<Snapshot, "allocations">,
+): NonNullable<Facts["unsound"]> {
+  const found = pools.flatMap(({ name, problem, object, whole, isUnread = false }) => {
+    if (problem === undefined) return [];
+    const { authority, clusterRange } = asBag(object.spec) ?? {};
+    const isPlanned = authority === "Plan" && clusterRange === undefined;
+    const owners = new Set(allocations.flatMap((line) => (line.pool === name ? ownerOfKey(line.claim) : [])));
+    return [[name, { why: problem.message, isPlanned, isUnread, owners, ...(whole && { whole }) }] as const];
+  });
+  return new Map(found);
+}

@@ -160,8 +160,8 @@ export class Allocator implements Finder {
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
-    const isAdopted = adoptedBy(question);
-    const after = isNoop(plan) ? snapshot : await this.record.commit(plan);
+    const change = recordChange(plan, adoptedBy(question));
+    const after = isNoop(plan) ? snapshot : await this.record.commit(plan, change);
     const changed = [...changedBy(plan), ...pending, ...this.pending.replace(owners, pending)];
     const turnedNow = standing.barredNow(this.barred);
     this.barred = standing.allBarred;
@@ -169,7 +169,7 @@ export class Allocator implements Finder {
     const decided = {
       pools: new Set(changed.flatMap(({ pool }) => definersOf(this.pools.get(pool)))),
       claims: changed.map(({ claim }) => claim),
-      change: recordChange(plan, isAdopted),
+      change: this.record.takeWritten(),
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
         ...toLookAgain(plan, facts, scene, this.world).map((owner) => [owner, 0] as const),

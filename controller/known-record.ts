@@ -2,6 +2,7 @@ import { IpamError, type Plan, type Snapshot } from "../core/index.ts";
 import type { Ground } from "./ground.ts";
 import { LinesByOwner } from "./lines-by-owner.ts";
 import { type MovedLine, movedBetween } from "./moved-lines.ts";
+import { noChange, type RecordChange, together, writtenOf } from "./record-change.ts";
 import { isUnreadable } from "./recordable.ts";
 import { ReleaseHold } from "./release-hold.ts";
 
@@ -23,6 +24,8 @@ export class KnownRecord {
   private readonly changed = new Set<string>();
   private readonly moved: MovedLine[] = [];
   private isOtherwise = false;
+  /** What commits were to change and nobody was told of: those that failed, and the last one. */
+  private untold = noChange;
 
   /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
   constructor(ground: Ground, graceOf?: (pool: string) => number) {
@@ -40,12 +43,20 @@ export class KnownRecord {
     return this.isFresh() ? this.get() : this.inTurn(async () => (this.isFresh() && this.snapshot) || this.readAnew());
   }
 
-  /** Records a plan. Throws as the state backend does; then nobody knows what the record is. */
-  async commit(plan: Plan): Promise<Snapshot> {
+  /** Records a plan, which is to make this change. Throws as the state backend does; then nobody knows what the record is. */
+  async commit(plan: Plan, change: RecordChange): Promise<Snapshot> {
     return this.inTurn(async () => {
       this.snapshot = undefined;
+      this.untold = together(writtenOf(this.untold, this.lines), change);
       return this.know(await this.ground.state.commit(plan));
     });
+  }
+
+  /** What commits have changed since this was asked, as far as the record has it: one that failed may have written some parts. */
+  takeWritten(): RecordChange {
+    const written = writtenOf(this.untold, this.lines);
+    this.untold = noChange;
+    return written;
   }
 
   /** Whether somebody else has changed the record since this was asked, be it only what can be read of it. */

@@ -24,6 +24,8 @@ export class SimController {
   readonly log = (event: LogEvent) => void this.logged.push(event);
   /** What is wrong, each as `ABOUT PROBLEM: MESSAGE`. */
   readonly said: string[] = [];
+  /** What Events and the log call allocated, each as `ADDRESS CLAIM`. */
+  readonly allocated: string[] = [];
   readonly engine: Engine;
   /** What the engine asked the server for, each by its verb and kind. */
   readonly requests: string[] = [];
@@ -75,7 +77,10 @@ export class SimController {
       log: this.log,
       observer: {
         ran: (...run) => observer?.ran(...run),
-        recorded: (...lines) => observer?.recorded(...lines),
+        recorded: (change) => {
+          for (const line of change.allocated) this.allocated.push(`${formatBlock(line)} ${line.claim}`);
+          observer?.recorded(change);
+        },
         wrong,
       },
     });

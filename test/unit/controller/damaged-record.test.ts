@@ -157,6 +157,8 @@ describe("a ConfigMap that the server refuses", () => {
       sim.node("n2");
       await sim.pass(30_000);
       expect(ofGood(sim)).toHaveLength(2);
+      // Also what was written in the commit that the server refused a part of.
+      expect(sim.allocated).toEqual(sim.lines());
       expect(available("good")?.reason).toBe("ReconciledPool");
       expect(available("bad")).toMatchObject({ ...damaged, message: expect.stringContaining(words) });
       expect(available("bad")?.message).toMatch(
@@ -168,6 +170,7 @@ describe("a ConfigMap that the server refuses", () => {
       isRefused = false;
       await sim.pass(60_000);
       expect([sim.lines().length, available("bad")?.reason]).toEqual([4, "ReconciledPool"]);
+      expect(sim.allocated.sort()).toEqual(sim.lines());
     },
   );
 

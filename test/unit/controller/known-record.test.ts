@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { KnownRecord } from "../../../controller/known-record.ts";
+import { noChange } from "../../../controller/record-change.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
@@ -25,7 +26,7 @@ it("a reading that began before a commit and is answered after it is not taken f
     },
   };
   const record = new KnownRecord({ state, clock, timing } as never);
-  const commit = record.commit({} as Plan);
+  const commit = record.commit({} as Plan, noChange);
   const reading = record.get();
   await clock.pass(1_000);
   await Promise.all([commit, reading]);

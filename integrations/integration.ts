@@ -8,7 +8,7 @@ import type { Facts } from "./facts.ts";
 import type { InCluster } from "./in-cluster.ts";
 import type { Unserved } from "./unserved.ts";
 
-export type { Facts } from "./facts.ts";
+export type { Facts, UnsoundPool } from "./facts.ts";
 
 /** The record, and the claim set whose allocations are rendered. */
 export interface Holdings {

@@ -15,6 +15,7 @@ export type {
   ReadObjects,
   Rendered,
   RenderedObject,
+  UnsoundPool,
 } from "../integration.ts";
 export type { ReadObject } from "../read-each.ts";
 export { type Metal3Model, metal3 } from "./metal3.ts";

@@ -15,6 +15,7 @@ export type {
   ReadObjects,
   Rendered,
   RenderedObject,
+  UnsoundPool,
 } from "../integration.ts";
 export type { Unserved } from "../unserved.ts";
 export type { NmstateModel, OwnPolicy } from "./model.ts";

@@ -1,5 +1,5 @@
 import { IpamError } from "../core/index.ts";
-import { type Fares, type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
+import { type InCluster, isManaged, managedBy } from "../integrations/in-cluster.ts";
 import type { Integration, RenderedObject } from "../integrations/integration.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import type { Stored } from "../kube/index.ts";
@@ -14,7 +14,7 @@ import type { Ground } from "./ground.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { isReplaced, replacement } from "./replacement.ts";
-import { Rollout } from "./rollout.ts";
+import { type Origin, Rollouts } from "./rollouts.ts";
 import type { Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
@@ -26,7 +26,7 @@ export class Applier {
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
   private readonly again: (key: string) => void;
-  private readonly rollouts = new Map<string, Rollout>();
+  private readonly rollouts: Rollouts;
   /** What each object was made of, also once it is gone. */
   private readonly sources = new Map<string, string>();
   private readonly compared = new Compared();
@@ -39,25 +39,17 @@ export class Applier {
     this.allocator = allocator;
     this.again = again;
     this.delayed = new DelayedEvents(ground);
+    this.rollouts = new Rollouts(world, wanted, allocator);
   }
 
   /** Something may have changed in how an object fares: others of its source may start by that. */
   fares(key: string): void {
     const there = this.world.get(key);
-    const source = this.sourceOf(key, there);
-    const part = this.partOf(key, source);
-    if (source === undefined || part === undefined) return;
-    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, source, part);
-    else this.rollout(source).set(key, there && this.faresOf(there, source, part));
-    this.callNext(source, part);
-  }
-
-  /** Returns how an object fares. One that only takes addresses off its owner stops no rollout: others get something else. */
-  private faresOf(object: Seen, source: string, { rollout }: InCluster): Fares {
-    const fares = rollout?.fares(object, this.world.ofSource(objectKey(object))) ?? "available";
-    const isOf = (claim: string) => this.allocator.sourceOf(claim) === source;
-    const isGiven = this.allocator.record.mayHaveLive(this.ownerOf(object) ?? "", isOf);
-    return fares === "failing" && !isGiven ? "available" : fares;
+    const origin = this.originOf(key, there);
+    if (origin === undefined) return;
+    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, origin);
+    else this.rollouts.see(key, origin);
+    this.callNext(origin);
   }
 
   /** Returns in how many milliseconds to look again, if something is to be told then. */
@@ -66,10 +58,11 @@ export class Applier {
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
-    const source = this.sourceOf(key, there);
-    const part = this.partOf(key, source);
-    if (source === undefined || part === undefined) return;
-    if (there === undefined && wanted === undefined) return this.forget(key, source, part);
+    const origin = this.originOf(key, there);
+    if (origin === undefined) return;
+    const { source, part } = origin;
+    if (there === undefined && wanted === undefined) return this.forget(key, origin);
+    this.rollouts.see(key, origin);
     if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
     if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
@@ -78,7 +71,6 @@ export class Applier {
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
     const change = this.changeOf(key, owner, wanted, there, part);
     if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
-    const rollout = this.rollout(source);
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
     const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
@@ -91,13 +83,13 @@ export class Applier {
     if (isOpen) return this.compare(key, wanted as WantedObject);
     const again = this.delayed.tell(key, source, this.whyNotCreated(key, change));
     if (isWrite) {
-      if (rollout.start(key, this.limit(source, part))) await this.write(wanted as WantedObject, there);
+      if (this.rollouts.start(key, origin)) await this.writeOf(origin, wanted as WantedObject, there);
       return;
     }
     if (change === "none") this.wanted.isThere(key);
-    rollout.leave(key);
-    if (there !== undefined) await this.take(change, there, { key, source, part });
-    this.callNext(source, part);
+    this.rollouts.leave(key, origin);
+    if (there !== undefined) await this.take(change, there, { key, ...origin });
+    this.callNext(origin);
     return again;
   }
 
@@ -114,7 +106,7 @@ export class Applier {
   }
 
   /** What is done about an object, but for its being written. */
-  private async take(change: Change, there: Seen, about: { key: string; source: string; part: InCluster }) {
+  private async take(change: Change, there: Seen, about: Origin & { key: string }) {
     const { key, source, part } = about;
     if (change === "delete") await this.delete(key, there);
     if (change === "unprotect") await this.unprotect(there, part);
@@ -197,6 +189,15 @@ export class Applier {
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 
+  private async writeOf(origin: Origin, wanted: WantedObject, there: Seen | undefined): Promise<void> {
+    try {
+      await this.write(wanted, there);
+    } finally {
+      this.rollouts.written(wanted.key, origin);
+      this.callNext(origin);
+    }
+  }
+
   private async write(wanted: WantedObject, there: Seen | undefined): Promise<void> {
     const object = wanted.object as RenderedObject;
     const kind = this.world.kindFor(object);
@@ -247,9 +248,8 @@ export class Applier {
     throw error;
   }
 
-  private callNext(source: string, part: InCluster): void {
-    const next = this.rollouts.get(source)?.next(this.limit(source, part)) ?? [];
-    for (const key of next) this.again(`apply ${key}`);
+  private callNext(origin: Origin): void {
+    for (const key of this.rollouts.next(origin)) this.again(`apply ${key}`);
   }
 
   private ownerOf(there: Seen | undefined): string | undefined {
@@ -268,15 +268,18 @@ export class Applier {
   }
 
   /** Nothing is to exist, and nothing does. */
-  private forget(key: string, source: string, part: InCluster): undefined {
-    const rollout = this.rollout(source);
+  private forget(key: string, origin: Origin): undefined {
     this.compared.forget(key);
-    this.delayed.tell(key, source, undefined);
-    rollout.leave(key);
-    rollout.set(key, undefined);
-    if (rollout.isIdle()) this.rollouts.delete(source);
+    this.delayed.tell(key, origin.source, undefined);
+    this.rollouts.forget(key, origin);
     this.sources.delete(key);
-    this.callNext(source, part);
+    this.callNext(origin);
+  }
+
+  private originOf(key: string, there: Seen | undefined): Origin | undefined {
+    const source = this.sourceOf(key, there);
+    const part = this.partOf(key, source);
+    return source === undefined || part === undefined ? undefined : { source, part };
   }
 
   /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
@@ -284,16 +287,5 @@ export class Applier {
     const makes = (one: Integration) =>
       one.inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source ?? ""));
     return this.ground.integrations.find(makes)?.inCluster;
-  }
-
-  private limit(source: string, { rollout }: InCluster): number {
-    const object = this.world.get(source);
-    return (object && rollout?.limit(object, this.wanted.countOf(source))) ?? Number.POSITIVE_INFINITY;
-  }
-
-  private rollout(source: string): Rollout {
-    const known = this.rollouts.get(source) ?? new Rollout();
-    this.rollouts.set(source, known);
-    return known;
   }
 }

@@ -1,7 +1,8 @@
 import type { Fares } from "../integrations/in-cluster.ts";
 
 /**
- * The gate of one source: how many of its objects may be on their way at once.
+ * The gate of one source: how many of its objects may be on their way at once. An object whose owner is out of reach and has not begun is not
+ * on its way: kubernetes-nmstate, too, counts a node from when its handler takes a policy up.
  *
  *  some object | on their way     | the next one
  *  ------------+------------------+--------------
@@ -13,7 +14,7 @@ import type { Fares } from "../integrations/in-cluster.ts";
 export class Rollout {
   private readonly fares = new Map<string, Fares>();
   private readonly waiting = new Set<string>();
-  private readonly counts = { available: 0, failing: 0, progressing: 0 };
+  private readonly counts = { available: 0, failing: 0, progressing: 0, unreachable: 0 };
 
   /** Says how an object fares; undefined if it is not there. */
   set(key: string, fares: Fares | undefined): void {

@@ -55,8 +55,8 @@ export interface Concern {
   readonly sources: readonly string[];
 }
 
-/** How an object that was made fares. */
-export type Fares = "available" | "failing" | "progressing";
+/** How an object that was made fares; `unreachable`: its owner cannot act on it now, and has not begun to. */
+export type Fares = "available" | "failing" | "progressing" | "unreachable";
 
 /** What is known of a source object. */
 export interface Known {
@@ -191,9 +191,12 @@ export interface InCluster {
   readonly outlivesSource?: boolean;
   /** The finalizer that keeps what is made from being deleted by mistake; absent where none does. */
   readonly protection?: string;
-  /** How many of the objects made of a source may be on their way at once, and how one of them fares; absent where all may. */
+  /**
+   * How many of the objects made of a source may be on their way at once, and how one of them fares, by what reports of it and the
+   * object that is its owner; absent where all may.
+   */
   readonly rollout?: {
     limit(source: Bag, made: number): number;
-    fares(object: Bag, about: readonly Bag[]): Fares;
+    fares(object: Bag, about: readonly Bag[], owner: Bag | undefined): Fares;
   };
 }

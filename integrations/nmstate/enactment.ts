@@ -6,15 +6,16 @@ import type { Fares } from "../in-cluster.ts";
  *
  *  the enactment                            | the node
  *  -----------------------------------------+------------
- *  none, or of another generation           | progressing
+ *  none, or of another generation           | progressing; unreachable while the Node is not Ready
  *  Available                                | available
  *  Failing, and no longer Progressing       | failing: the handler tries no more
  *  Aborted                                  | failing
  *  anything else (Pending, Retrying)        | progressing
  */
-export function faresBy(policy: Bag, enactment: Bag | undefined): Fares {
+export function faresBy(policy: Bag, enactment: Bag | undefined, isReady = true): Fares {
   const { policyGeneration, conditions } = asBag(enactment?.status) ?? {};
-  if (policyGeneration !== asBag(policy.metadata)?.generation) return "progressing";
+  // A handler writes the enactment before it changes the network: a node that has none is not away because of this policy.
+  if (policyGeneration !== asBag(policy.metadata)?.generation) return isReady ? "progressing" : "unreachable";
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === "True";
   if (isTrue("Available")) return "available";
   return (isTrue("Failing") && !isTrue("Progressing")) || isTrue("Aborted") ? "failing" : "progressing";

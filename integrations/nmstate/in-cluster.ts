@@ -5,6 +5,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { kindInGroup } from "../object-key.ts";
+import { isReadyNode } from "../watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
@@ -229,5 +230,8 @@ export const nmstateInCluster: InCluster = {
   gone: goneFromNodes,
   report,
   hasHeartbeat: true,
-  rollout: { limit, fares: (child, [enactment]) => faresBy(child, enactment) },
+  rollout: {
+    limit,
+    fares: (child, [enactment], node) => faresBy(child, enactment, node !== undefined && isReadyNode(node)),
+  },
 };

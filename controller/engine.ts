@@ -173,8 +173,7 @@ export class Engine {
   }
 
   private sayUnsaid(): void {
-    for (const key of this.unsaid) {
-      if (this.isUndecided(key)) continue;
+    for (const key of [...this.unsaid].filter((one) => !this.isUndecided(one))) {
       this.unsaid.delete(key);
       this.queue.addAfter(`report ${key}`, this.timing.settle);
     }
@@ -258,6 +257,7 @@ export class Engine {
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
     const looked = await this.allocator.look(asked, (decided) => this.take(decided));
     const { owners, rendered, kept, rejected, asOf, decided } = looked;
+    this.stillReleasing.heard(looked);
     const wanted = rendered.map((object) => wantedObject(object, this.world, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);

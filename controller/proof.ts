@@ -67,25 +67,14 @@ export class Proof {
     );
   }
 
-  /**
-   * The releasing lines for which nothing is to be made: they are off their owners, and nothing was made of them; or an integration leaves
-   * them out beside others of the same object.
-   */
+  /** The releasing lines for which nothing is to be made: they are off their owners, and nothing was made of them. */
   idle(owners: ReadonlySet<string>, lines: LinesByOwner, scene: Scene): ReadonlySet<Allocation> {
     const releasing = [...owners].flatMap((owner) => lines.of(owner).releasing);
     const isMade = ({ claim }: Allocation) =>
       this.world
         .ofOwner(ownerOfKey(claim))
         .some((one) => isManaged(one) && this.world.concerns(one).sources.includes(`${this.sourceOf(claim)}`));
-    const find = (key: string) => this.world.get(key);
-    const isOff = this.off(releasing, scene).filter((line) => !isMade(line));
-    const leftOut = new Set(releasing.filter((line) => this.partOf(line.claim)?.releasing?.(line, find).isLeftOut));
-    const isBeside = ({ claim }: Allocation) => {
-      const own = lines.of(ownerOfKey(claim));
-      const isOther = (one: Allocation) => !leftOut.has(one) && this.sourceOf(one.claim) === this.sourceOf(claim);
-      return [...own.allocations, ...own.releasing].some(isOther);
-    };
-    return new Set([...isOff, ...[...leftOut].filter(isBeside)]);
+    return new Set(this.off(releasing, scene).filter((line) => !isMade(line)));
   }
 
   /** Those that integrations say to be off their owners. */

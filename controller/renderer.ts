@@ -1,7 +1,7 @@
 import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
 import { isManaged, type WatchedKind } from "../integrations/in-cluster.ts";
-import type { Facts, Integration, ReadObjects, RenderedObject } from "../integrations/integration.ts";
+import type { Facts, Integration, Left, ReadObjects, RenderedObject } from "../integrations/integration.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../pipeline/desired.ts";
 import type { SourceObject } from "../schema/manifest-document.ts";
@@ -51,6 +51,8 @@ interface Recorded {
 /** What is to exist for the owners that were looked at. */
 export interface Rendering {
   readonly rendered: readonly RenderedObject[];
+  /** Their releasing addresses that nothing takes off, or not yet. */
+  readonly left: readonly Left[];
   /** The owners whose objects stay as they are, whatever is rendered: they wait, or what asks for them cannot be read. */
   readonly kept: ReadonlySet<string>;
   /** The keys of the sources of which nothing is rendered, because they cannot be acted upon. */
@@ -146,11 +148,12 @@ export class Renderer {
     };
     const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
     const kept = new Set([...standing.kept, ...unclear, ...all.flatMap((one) => one.unknown)]);
-    return { rendered: all.flatMap((one) => one.rendered), kept, rejected: standing.rejected };
+    const [rendered, left] = [all.flatMap((one) => one.rendered), all.flatMap((one) => one.left)];
+    return { rendered, left, kept, rejected: standing.rejected };
   }
 
   private read(objects: ReadObjects, facts: Facts, { scene, standing }: Look): Desired {
-    const { nodes, poolUids, conflicting, unsound } = facts;
+    const { nodes, poolUids, conflicting, unsound, find } = facts;
     const source = {
       ...objects,
       pools: scene.sound,
@@ -159,6 +162,7 @@ export class Renderer {
       ...(poolUids && { poolUids }),
       ...(conflicting && { conflicting }),
       ...(unsound && { unsound }),
+      ...(find && { find }),
       authority: "Cluster" as const,
       isBarred: (integration: Integration, owner: string) => standing.isBarred(integration, owner),
     };
@@ -171,10 +175,11 @@ export class Renderer {
     const {
       instead,
       added,
+      left,
       kept = [],
     } = this.failing.guard(owned, (some) => render(some === owned ? desired : read(some)));
     const all = [...[...instead.values()].flat(), ...added];
     const isMeant = (object: RenderedObject) => (this.world.kindFor(object).isShared ?? false) === isShared;
-    return { rendered: all.filter(isMeant), unknown: kept };
+    return { rendered: all.filter(isMeant), left, unknown: kept };
   }
 }

@@ -274,6 +274,7 @@ export function factsOf(world: World, { record, sound, pools, conflicting, unser
     conflicting,
     unserved,
     unsound: unsoundPools([...pools.values()], record),
+    find: (key) => world.get(key),
   };
 }
 

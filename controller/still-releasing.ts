@@ -1,9 +1,11 @@
 import { type Allocation, clusterSet, formatBlock, ownerName, ownerOfKey, releaseCommand } from "../core/index.ts";
 import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
+import type { Left } from "../integrations/integration.ts";
 import { resetAnnotation } from "../schema/node-ip-pool.ts";
-import type { Allocator } from "./allocator.ts";
+import type { Allocator, Looked } from "./allocator.ts";
 import { integrationOf } from "./asking.ts";
 import type { Ground } from "./ground.ts";
+import { keyOfLine } from "./release-hold.ts";
 import type { World } from "./world.ts";
 
 /** For so many milliseconds an address may be releasing without an Event. */
@@ -38,11 +40,23 @@ export class StillReleasing {
   private readonly ground: Ground;
   private readonly world: World;
   private readonly allocator: Allocator;
+  /** By owner, as of the last look at it. */
+  private readonly left = new Map<string, readonly Left[]>();
 
   constructor(ground: Ground, world: World, allocator: Allocator) {
     this.ground = ground;
     this.world = world;
     this.allocator = allocator;
+  }
+
+  /** Takes what was found when some owners were looked at. */
+  heard({ owners, left }: Pick<Looked, "owners" | "left">): void {
+    const byOwner = Map.groupBy(left, ({ line }) => ownerOfKey(line.claim));
+    for (const owner of owners) {
+      const own = byOwner.get(owner);
+      if (own === undefined) this.left.delete(owner);
+      else this.left.set(owner, own);
+    }
   }
 
   /** Returns in how many milliseconds to look again; undefined if nothing is releasing. */
@@ -70,8 +84,8 @@ export class StillReleasing {
       return `If you know that it is off, reset the pool: kubectl annotate nodeippool ${line.pool} ${resetAnnotation}=`;
     };
     return lines.flatMap((line) => {
-      const { why, next } = this.partOf(line)?.releasing?.(line, (key) => this.world.get(key)) ?? {};
-      return why === undefined || off?.has(line) ? [] : { line, why, next: nextOf(line) ?? next };
+      const known = this.left.get(ownerOfKey(line.claim))?.find((one) => keyOfLine(one.line) === keyOfLine(line));
+      return known === undefined || off?.has(line) ? [] : { line, why: known.why, next: nextOf(line) ?? known.next };
     });
   }
 

@@ -14,6 +14,8 @@ export interface Facts {
   readonly unsound?: ReadonlyMap<string, UnsoundPool>;
   /** In a cluster: objects that ask for all owners and cannot be served now, such as networks, each with the reason. */
   readonly unserved?: ReadonlyMap<Bag, string>;
+  /** In a cluster: finds objects by their keys. */
+  readonly find?: (key: string) => Bag | undefined;
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

@@ -109,16 +109,6 @@ export interface Detected {
   readonly mac: string;
 }
 
-/** What keeps an address releasing. */
-export interface Releasing {
-  /** Why it may still be in use; absent where something is on its way that may free it. */
-  readonly why?: string;
-  /** The next step, where a reset of the pool does not free the address; absent where only a release by its name does. */
-  readonly next?: string;
-  /** Is nothing made to take it off now? It would fail, with all that is taken off together with it. */
-  readonly isLeftOut?: boolean;
-}
-
 /** What the controller asks an integration, besides what every surface asks. Pure. */
 export interface InCluster {
   readonly kinds: readonly WatchedKind[];
@@ -131,11 +121,6 @@ export interface InCluster {
   objectOf?(claim: string): string;
   /** The keys of objects of others by which an address may be free: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
-  /**
-   * Returns what keeps an address releasing that nothing shows to be off. `find` finds objects by their keys. Absent where such an address
-   * is free as soon as what has it is gone.
-   */
-  releasing?(line: Allocation, find: (key: string) => Bag | undefined): Releasing;
   /**
    * Returns why an object is paused, with the next step, if it or what it belongs to is. Then nothing is allocated, written or released
    * for it. `find` finds objects by their keys. Absent where nothing ever is paused.

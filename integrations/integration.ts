@@ -23,10 +23,12 @@ export interface RenderedObject {
   readonly metadata: { readonly name: string; readonly [field: string]: unknown };
 }
 
-/** A releasing address that nothing rendered takes off its owner, and why. */
+/** A releasing address that nothing rendered takes off its owner, and why; in a cluster also one that is not taken off yet. */
 export interface Left {
   readonly line: Allocation;
   readonly why: string;
+  /** In a cluster: the next step, where a reset of the pool does not free the address; absent where only a release by its name does. */
+  readonly next?: string;
 }
 
 /** The objects that are to exist, and what they leave to do by hand. */

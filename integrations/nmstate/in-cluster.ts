@@ -1,34 +1,21 @@
-import { type Allocation, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { byCodeUnit, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
-import { kindInGroup } from "../object-key.ts";
 import { isReadyNode } from "../watched-nodes.ts";
-import { childName, nodeOf } from "./child.ts";
+import { nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { replaceCaptures } from "./model.ts";
+import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
-import { releasingFrom } from "./releasing.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
-
-function keyOfPolicy(name: string): string {
-  return `${kindInGroup(policyKind, "nmstate.io")}/${name}`;
-}
-
-function keyOfReport(node: string | undefined): string {
-  return `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`;
-}
-
-function keyOfEnactment(node: string, policy: string): string {
-  return `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${policy}`;
-}
 
 const kinds: readonly WatchedKind[] = [
   {
@@ -139,9 +126,11 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const names = new Set<unknown>(selected.map(({ name }) => name));
+  const children = made.filter(({ object: one }) => one.kind === policyKind);
   // Where a node is selected no more, its policy only takes addresses off.
-  const children = made.filter(({ object: one }) => one.kind === policyKind && names.has(nodeOf(one)));
-  const fares = children.map(({ object: child, about }) => faresBy(child, about[0]));
+  const fares = children.flatMap(({ object: child, about }) =>
+    names.has(nodeOf(child)) ? faresBy(child, about[0]) : [],
+  );
   const barred = unselectable(facts);
   const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));
   const waiting = new Set([
@@ -157,12 +146,24 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
     available: fares.filter((one) => one === "available").length,
     failing: fares.filter((one) => one === "failing").length,
     notReady: selected.filter(({ isReady }) => isReady === false).length,
+    away: awayIn(children, nodes),
     waiting: [...waiting],
     reasons: [...new Set(reasons)],
     rejected: rejected === undefined ? undefined : inSentences({ message: rejected, ...step }),
   });
   const unlock = unlocking(asBag(object.status)?.conditions);
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
+}
+
+/** The nodes that are not Ready and have a policy that they have yet to apply. */
+function awayIn(children: Known["made"], nodes: Facts["nodes"]): string[] {
+  const away = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
+  const unfinished = children.filter(({ object, about }) => faresBy(object, about[0]) === "progressing");
+  return unfinished
+    .map(({ object }) => nodeOf(object))
+    .filter((name) => away.has(name))
+    .map(String)
+    .sort(byCodeUnit);
 }
 
 /**
@@ -209,23 +210,12 @@ function limit({ spec }: Bag, made: number): number {
   return Math.max(1, count);
 }
 
-/** The keys of a node's report, its policy and the enactment of that. */
-function evidenceOf({ claim }: Allocation): string[] {
-  const node = nodeNameOf(ownerOfKey(claim)) ?? "";
-  const child = childName(policyOfKey(claim), node);
-  return [keyOfReport(node), keyOfPolicy(child), keyOfEnactment(node, child)];
-}
-
 /** kubernetes-nmstate in a cluster: policies that take addresses from pools stay parked, and nodes get policies of their own. */
 export const nmstateInCluster: InCluster = {
   kinds,
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,
-  releasing: (line, find) => {
-    const [report, policy, enactment] = evidenceOf(line).map(find);
-    return releasingFrom(line, { report, policy, enactment });
-  },
   barred: unselectable,
   gone: goneFromNodes,
   report,

@@ -7,6 +7,8 @@ export interface Count {
   readonly available: number;
   readonly failing: number;
   readonly notReady: number;
+  /** The names of the nodes that are not Ready and have yet to apply a change, also one that only takes addresses off. */
+  readonly away: readonly string[];
   /** The names of the nodes that get no address, and each reason once. */
   readonly waiting: readonly string[];
   readonly reasons: readonly string[];
@@ -28,20 +30,21 @@ export interface Count {
  *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure
  *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished
  *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
+ *
+ * But for Degraded, the message also names the nodes that the policy waits for because they are not Ready, and what to do.
  */
 export function policyConditions(count: Count): Bag[] {
-  const { nodes, available, failing, notReady, waiting, reasons, rejected } = count;
-  const ignored = notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`;
+  const { nodes, available, failing, notReady, away, waiting, reasons, rejected } = count;
+  const ignored = `${notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`}${waitsFor(away)}`;
   const ready = nodes - notReady;
   if (rejected !== undefined) return failed(rejected);
-  if (nodes === 0) return unmatched("Policy does not match any node");
-  if (waiting.length > 0) {
-    const more = waiting.length > 3 ? ` and ${waiting.length - 3} more` : "";
-    const names = `${waiting.slice(0, 3).join(", ")}${more}`;
-    return failed(`${waiting.length}/${nodes} nodes get no address (${names}): ${reasons.slice(0, 3).join("; ")}`);
-  }
+  if (nodes === 0) return unmatched(`Policy does not match any node${waitsFor(away)}`);
+  if (waiting.length > 0)
+    return failed(
+      `${waiting.length}/${nodes} nodes get no address (${listed(waiting)}): ${reasons.slice(0, 3).join("; ")}`,
+    );
   if (failing + available === 0 && ready === 0)
-    return unmatched(`Policy does not match any Ready node, ${notReady} are NotReady`);
+    return unmatched(`Policy does not match any Ready node, ${notReady} are NotReady${waitsFor(away)}`);
   if (failing > 0) return failed(`${failing}/${nodes} nodes failed to configure`);
   if (available < ready)
     return conditions("ConfigurationProgressing", {
@@ -56,6 +59,16 @@ export function policyConditions(count: Count): Bag[] {
     Progressing: "False",
     Ignored: "False",
   });
+}
+
+function waitsFor(away: readonly string[]): string {
+  if (away.length === 0) return "";
+  const step = `Start such a node again or, if it does not come back, delete it: kubectl delete node ${away[0]}`;
+  return `. It waits for nodes that are not Ready: ${listed(away)}. ${step}`;
+}
+
+function listed(names: readonly string[]): string {
+  return `${names.slice(0, 3).join(", ")}${names.length > 3 ? ` and ${names.length - 3} more` : ""}`;
 }
 
 /**

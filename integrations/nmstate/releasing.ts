@@ -1,46 +1,102 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { Releasing } from "../in-cluster.ts";
+import type { Facts, Holdings, Left } from "../integration.ts";
+import { isReadyNode } from "../watched-nodes.ts";
 import { childName } from "./child.ts";
 import { faresBy } from "./enactment.ts";
+import { type NodeObjects, nodeObjectsOf } from "./node-objects.ts";
+import { isGivenBy, listsOf } from "./taken-off.ts";
 
-/** What the cluster shows of the node that had an address. */
-export interface NodeObjects {
-  /** Its NodeNetworkState. */
-  readonly report: Bag | undefined;
-  /** The policy that the controller made for it. */
-  readonly policy: Bag | undefined;
-  /** How its handler fared with that. */
-  readonly enactment: Bag | undefined;
+/**
+ * Returns what the node's policies are to take off: without addresses on NICs that are missing, beside others of the same policy. nmstate
+ * refuses the whole policy where a NIC is missing.
+ */
+export function withoutMissingNics({ snapshot, set }: Holdings, find: NonNullable<Facts["find"]>): Holdings {
+  const missing = new Set(snapshot.releasing.filter((line) => isLeftOut(line, nodeObjectsOf(line, find))));
+  if (missing.size === 0) return { snapshot, set };
+  const others = [...snapshot.allocations, ...snapshot.releasing].filter((line) => !missing.has(line));
+  const served = new Set(others.map(childOf));
+  const releasing = snapshot.releasing.filter((line) => !missing.has(line) || !served.has(childOf(line)));
+  return { set, snapshot: { ...snapshot, releasing } };
+}
+
+/** The node's policy that a line is in. */
+function childOf({ claim }: Allocation): string {
+  return childName(policyOfKey(claim), nodeNameOf(ownerOfKey(claim)) ?? "");
+}
+
+/** Returns why releasing addresses are still on their nodes, as far as the cluster shows it; `left` are those that no policy takes off. */
+export function keptOnNodes(
+  { snapshot, set }: Holdings,
+  find: NonNullable<Facts["find"]>,
+  left: readonly Left[],
+): Left[] {
+  const whyLeft = new Map(left.map(({ line, why }) => [line, why]));
+  return snapshot.releasing
+    .filter((line) => line.set === set)
+    .flatMap((line) => {
+      const kept = whyKept(line, nodeObjectsOf(line, find), whyLeft.get(line));
+      return kept === undefined ? [] : { line, ...kept };
+    });
 }
 
 /**
- * Returns what keeps an address on its node, and whether the node's policy leaves it out (`isLeftOut`).
+ * Returns what keeps an address on its node, and the next step.
  *
- *  the node's policy  | its report           | why
- *  -------------------+----------------------+---------------------------------------------
- *  is on its way      | any                  | nothing: its handler is about to tell
- *  any other, or none | none                 | the node reports nothing
- *  the same           | does not name the NIC| the NIC is missing, and may come back with it
- *  failed             | names the NIC        | the policy failed; it is made again if you delete it
- *  any other, or none | names the NIC        | the report does not show the NIC without it
+ *  the node     | its policy                | its report            | why
+ *  -------------+---------------------------+-----------------------+---------------------------------------------
+ *  gone         | any                       | any                   | what is left of it; undefined if nothing is
+ *  not Ready    | any                       | any                   | nothing takes it off
+ *  Ready        | still gives the address   | any                   | the rollout has not reached the node
+ *  Ready        | is on its way             | any                   | the handler has not finished
+ *  Ready        | any other, or none        | none                  | the node reports nothing
+ *  Ready        | the same                  | does not name the NIC | the NIC is missing, and may come back with it
+ *  Ready        | failed                    | names the NIC         | the policy failed; it is made again if you delete it
+ *  Ready        | any other, or none        | names the NIC         | `left`, or the report does not show the NIC without it
  */
-export function releasingFrom(line: Allocation, objects: NodeObjects): Releasing {
-  const { report, policy, enactment } = objects;
-  const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
+export function whyKept(
+  line: Allocation,
+  { node, report, policy, enactment }: NodeObjects,
+  left?: string,
+): Pick<Left, "why" | "next"> | undefined {
+  const name = nodeNameOf(ownerOfKey(line.claim)) ?? "";
+  const child = childOf(line);
+  const state = `kubectl get nnce ${name}.${child} -o yaml`;
+  if (node === undefined) return whyAfterNode(name, child, { report, policy });
+  if (!isReadyNode(node))
+    return {
+      why: `node ${name} is not Ready, so that nothing takes it off`,
+      next: `Start node ${name} again or, if it does not come back, delete it: kubectl delete node ${name}`,
+    };
   const fares = policy === undefined ? undefined : faresBy(policy, enactment);
-  const leftOut = isLeftOut(line, objects) ? { isLeftOut: true } : {};
-  if (fares === "progressing" || isTrying(enactment)) return leftOut;
-  const reported = `the report of node ${node} (kubectl get nns ${node})`;
-  if (report === undefined) return { why: `node ${node} has no report (kubectl get nns ${node})` };
+  if (isGivenBy(line, listsOf(asBag(policy?.spec)?.desiredState)))
+    return {
+      why: `policy ${child} still has it, because the rollout of its policy has not reached node ${name}`,
+      next: `See which nodes the rollout waits for: kubectl describe nncp ${policyOfKey(line.claim)}`,
+    };
+  if (fares === "progressing" || isTrying(enactment))
+    return {
+      why: `the handler of node ${name} has not finished policy ${child}, which takes it off (${state})`,
+      next: `See whether the handler runs: kubectl get pods -A -l component=kubernetes-nmstate-handler --field-selector spec.nodeName=${name}`,
+    };
+  const reported = `the report of node ${name} (kubectl get nns ${name})`;
+  if (report === undefined) return { why: `node ${name} has no report (kubectl get nns ${name})` };
   if (!namesNic(report, line.interface))
-    return { ...leftOut, why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
-  if (fares !== "failing") return { why: `${reported} does not show NIC ${line.interface} without it` };
-  const name = childName(policyOfKey(line.claim), node);
+    return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
+  if (fares !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
   const cause = causeIn(enactment);
   return {
-    why: `policy ${name}, which takes it off, failed${cause === undefined ? "" : ` (${cause})`}`,
-    next: `Correct what its enactment says (kubectl get nnce ${node}.${name} -o yaml), and delete policy ${name}: the controller makes it again`,
+    why: `policy ${child}, which takes it off, failed${cause === undefined ? "" : ` (${cause})`}`,
+    next: `Correct what its enactment says (${state}), and delete policy ${child}: the controller makes it again`,
+  };
+}
+
+function whyAfterNode(name: string, child: string, { report, policy }: Pick<NodeObjects, "report" | "policy">) {
+  const [what, left] = policy === undefined ? ["report", `nns ${name}`] : ["policy", `nncp ${child}`];
+  if ((policy ?? report) === undefined) return undefined;
+  return {
+    why: `node ${name} is gone, but its ${what} is still there (kubectl get ${left})`,
+    next: `If the machine is gone, too, delete what is left of it: kubectl delete ${left}`,
   };
 }
 

@@ -7,6 +7,7 @@ import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { LiveLines, PolicyLines } from "./policy-lines.ts";
+import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
 import { authorityOf } from "./select.ts";
 import { inLastWave } from "./sync-wave.ts";
 
@@ -20,7 +21,8 @@ import { inLastWave } from "./sync-wave.ts";
  *  authority Cluster       | the policy itself, parked: the controller expands it
  *  none, and no nodes given| the policy itself
  */
-export function renderPolicies(given: NmstateModel, facts: Facts, holdings: Holdings): Rendered {
+export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings): Rendered {
+  const holdings = facts.find === undefined ? held : withoutMissingNics(held, facts.find);
   const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
   const { snapshot, set } = holdings;
@@ -39,7 +41,12 @@ export function renderPolicies(given: NmstateModel, facts: Facts, holdings: Hold
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines, waits)]),
   );
-  return { instead, added: lines.orphans([...selected.keys()], nodes), left: leaving.left(selected, nodes) };
+  const left = leaving.left(selected, nodes);
+  return {
+    instead,
+    added: lines.orphans([...selected.keys()], nodes),
+    left: facts.find === undefined ? left : keptOnNodes(held, facts.find, left),
+  };
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
-import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -72,5 +72,96 @@ describe("a rollout in whose middle the controller is restarted", () => {
     enact(sim, "n1", "Available");
     await sim.pass(5000);
     expect(mtus(sim)).toEqual([1300, 1300, undefined]);
+  });
+});
+
+/** The kubelet of a node stops to answer, or answers again. */
+function ready(sim: SimController, name: string, is: boolean): void {
+  const status = { conditions: [{ type: "Ready", status: is ? "True" : "Unknown" }] };
+  sim.change("Node", name, (one) => ({ ...one, status }));
+}
+
+function relabel(sim: SimController, name: string, role: string): void {
+  const labels = { "kubernetes.io/hostname": name, role };
+  sim.change("Node", name, (one) => ({ ...one, metadata: { ...asBag(one.metadata), labels } }));
+}
+
+function messageOf(sim: SimController, type: string): unknown {
+  return conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, type)?.message;
+}
+
+const waits =
+  "It waits for nodes that are not Ready: n1. Start such a node again or, if it does not come back, delete it: kubectl delete node n1";
+
+describe("a rollout with a node that is not Ready", () => {
+  it("goes on without a node that has not begun, and names it; once it is back it counts", async () => {
+    const sim = await begin();
+    ready(sim, "n1", false);
+    await sim.pass(1000);
+    edit(sim, 1400);
+    await sim.pass(3000);
+    expect(mtus(sim)).toEqual([1400, 1400, undefined]);
+    ready(sim, "n1", true);
+    await sim.pass(1000);
+    enact(sim, "n2", "Available");
+    await sim.pass(5000);
+    expect(mtus(sim)).toEqual([1400, 1400, undefined]);
+    ready(sim, "n1", false);
+    await sim.pass(3000);
+    expect(mtus(sim)).toEqual([1400, 1400, 1400]);
+    enact(sim, "n3", "Available");
+    await sim.pass(5000);
+    const text = "2/3 nodes successfully configured, 1 nodes ignored due to NotReady state";
+    expect(messageOf(sim, "Available")).toBe(`${text}. ${waits}`);
+  });
+
+  it("waits for a node that went away in the middle of it, and names it; goes on once that is deleted", async () => {
+    const sim = await begin();
+    edit(sim, 1400);
+    await sim.pass(3000);
+    enact(sim, "n1", "Progressing");
+    ready(sim, "n1", false);
+    await sim.pass(60_000);
+    expect(mtus(sim)).toEqual([1400, undefined, undefined]);
+    expect(messageOf(sim, "Available")).toMatch(waits);
+    sim.remove("Node", "n1");
+    await sim.pass(3000);
+    expect(mtus(sim)).toEqual([undefined, 1400, undefined]);
+  });
+});
+
+describe("a clean-up on a node that is not Ready", () => {
+  const told = (sim: SimController) => [...new Set(sim.said.filter((one) => one.includes(" StillReleasing: ")))].sort();
+  const next = "Start node n1 again or, if it does not come back, delete it: kubectl delete node n1";
+  const why =
+    "Still releasing after a minute: 10.0.0.1 of n1, NIC eth1: node n1 is not Ready, so that nothing takes it off";
+
+  it("keeps its address and no other node waiting; pool, policies and their Events say whom they wait for", async () => {
+    const sim = await begin();
+    sim.shows("n1", "10.0.0.1");
+    ready(sim, "n1", false);
+    await sim.pass(1000);
+    relabel(sim, "n1", "spare");
+    edit(sim, 1400);
+    await sim.pass(90_000);
+    expect(sim.lines()).toContain("10.0.0.1 Node/n1/a/address releasing");
+    expect(mtus(sim)).toEqual([undefined, 1400, undefined]);
+    enact(sim, "n2", "Available");
+    await sim.pass(3000);
+    expect(mtus(sim)).toEqual([undefined, 1400, 1400]);
+    expect(told(sim)).toEqual(
+      ["NodeIPPool.nmstate.io/p", ...["a", "a--n1"].map((name) => `${kind}.nmstate.io/${name}`)].map(
+        (key) => `${key} StillReleasing: ${why}. ${next}`,
+      ),
+    );
+    expect(messageOf(sim, "Progressing")).toBe(`Policy is progressing 1/2 nodes finished. ${waits}`);
+    sim.remove("Node", "n1");
+    await sim.pass(60_000);
+    expect(told(sim)).toContain(
+      "NodeIPPool.nmstate.io/p StillReleasing: Still releasing after a minute: 10.0.0.1 of n1, NIC eth1: node n1 is gone, but its report is still there (kubectl get nns n1). If the machine is gone, too, delete what is left of it: kubectl delete nns n1",
+    );
+    sim.remove("NodeNetworkState", "n1");
+    await sim.pass(60_000);
+    expect(sim.lines().filter((line) => line.includes("n1"))).toEqual([]);
   });
 });

@@ -26,4 +26,11 @@ describe("faresBy", () => {
     const policy = { metadata: { generation: Number(cell("policy")[0]) } };
     expect(faresBy(policy, enactment)).toBe(cell("the node")[0]);
   });
+
+  it.each([
+    ["has not begun", 2, "unreachable"],
+    ["has begun", 1, "progressing"],
+  ])("a node that is not Ready and %s", (_, generation, expected) => {
+    expect(faresBy({ metadata: { generation } }, { status: { policyGeneration: 1 } }, false)).toBe(expected);
+  });
 });

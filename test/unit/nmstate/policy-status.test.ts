@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Count, policyConditions, unlocking } from "../../../integrations/nmstate/policy-status.ts";
 
-const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, waiting: [], reasons: [] };
+const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, away: [], waiting: [], reasons: [] };
 
 describe("policyConditions", () => {
   it.each<[Partial<Count>, string, string, string]>([
@@ -18,6 +18,18 @@ describe("policyConditions", () => {
       "Progressing",
       "ConfigurationProgressing",
       "Policy is progressing 0/1 nodes finished, 2 nodes ignored due to NotReady state",
+    ],
+    [
+      { available: 1, notReady: 1, away: ["a"] },
+      "Progressing",
+      "ConfigurationProgressing",
+      "Policy is progressing 1/2 nodes finished, 1 nodes ignored due to NotReady state. It waits for nodes that are not Ready: a. Start such a node again or, if it does not come back, delete it: kubectl delete node a",
+    ],
+    [
+      { nodes: 0, away: ["a", "b", "c", "d", "e"] },
+      "Ignored",
+      "NoMatchingNode",
+      "Policy does not match any node. It waits for nodes that are not Ready: a, b, c and 2 more. Start such a node again or, if it does not come back, delete it: kubectl delete node a",
     ],
     [{ available: 1, failing: 1 }, "Degraded", "FailedToConfigure", "1/3 nodes failed to configure"],
     [

@@ -1,0 +1,36 @@
+import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { kindInGroup } from "../object-key.ts";
+import { childName } from "./child.ts";
+
+/** What the cluster shows of the node that has, or had, an address. */
+export interface NodeObjects {
+  readonly node: Bag | undefined;
+  /** Its NodeNetworkState. */
+  readonly report: Bag | undefined;
+  /** The policy that the controller made for it. */
+  readonly policy: Bag | undefined;
+  /** How its handler fared with that. */
+  readonly enactment: Bag | undefined;
+}
+
+export function keyOfPolicy(name: string): string {
+  return `${kindInGroup("NodeNetworkConfigurationPolicy", "nmstate.io")}/${name}`;
+}
+
+/** The keys of a node's report, its policy and the enactment of that. */
+export function evidenceOf({ claim }: Allocation): string[] {
+  const node = nodeNameOf(ownerOfKey(claim)) ?? "";
+  const child = childName(policyOfKey(claim), node);
+  return [
+    `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`,
+    keyOfPolicy(child),
+    `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${child}`,
+  ];
+}
+
+/** Finds these objects, and the Node. */
+export function nodeObjectsOf(line: Allocation, find: (key: string) => Bag | undefined): NodeObjects {
+  const [report, policy, enactment] = evidenceOf(line).map(find);
+  return { node: find(ownerOfKey(line.claim)), report, policy, enactment };
+}

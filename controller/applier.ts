@@ -14,7 +14,7 @@ import type { Ground } from "./ground.ts";
 import { isWaiting } from "./owner-standing.ts";
 import { refresh } from "./refresh.ts";
 import { isReplaced, replacement } from "./replacement.ts";
-import { type Origin, Rollouts } from "./rollouts.ts";
+import { type MadeOf, Rollouts } from "./rollouts.ts";
 import type { Seen } from "./seen.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
 import type { World } from "./world.ts";
@@ -106,7 +106,7 @@ export class Applier {
   }
 
   /** What is done about an object, but for its being written. */
-  private async take(change: Change, there: Seen, about: Origin & { key: string }) {
+  private async take(change: Change, there: Seen, about: MadeOf & { key: string }) {
     const { key, source, part } = about;
     if (change === "delete") await this.delete(key, there);
     if (change === "unprotect") await this.unprotect(there, part);
@@ -189,7 +189,7 @@ export class Applier {
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
 
-  private async writeOf(origin: Origin, wanted: WantedObject, there: Seen | undefined): Promise<void> {
+  private async writeOf(origin: MadeOf, wanted: WantedObject, there: Seen | undefined): Promise<void> {
     try {
       await this.write(wanted, there);
     } finally {
@@ -248,7 +248,7 @@ export class Applier {
     throw error;
   }
 
-  private callNext(origin: Origin): void {
+  private callNext(origin: MadeOf): void {
     for (const key of this.rollouts.next(origin)) this.again(`apply ${key}`);
   }
 
@@ -268,7 +268,7 @@ export class Applier {
   }
 
   /** Nothing is to exist, and nothing does. */
-  private forget(key: string, origin: Origin): undefined {
+  private forget(key: string, origin: MadeOf): undefined {
     this.compared.forget(key);
     this.delayed.tell(key, origin.source, undefined);
     this.rollouts.forget(key, origin);
@@ -276,7 +276,7 @@ export class Applier {
     this.callNext(origin);
   }
 
-  private originOf(key: string, there: Seen | undefined): Origin | undefined {
+  private originOf(key: string, there: Seen | undefined): MadeOf | undefined {
     const source = this.sourceOf(key, there);
     const part = this.partOf(key, source);
     return source === undefined || part === undefined ? undefined : { source, part };

@@ -7,7 +7,7 @@ import type { Wanted } from "./wanted.ts";
 import type { World } from "./world.ts";
 
 /** What an object is made of, and the integration that makes it. */
-export interface Origin {
+export interface MadeOf {
   readonly source: string;
   readonly part: InCluster;
 }
@@ -31,30 +31,30 @@ export class Rollouts {
   }
 
   /** Counts an object as the cache shows it. */
-  see(key: string, origin: Origin): void {
+  see(key: string, origin: MadeOf): void {
     this.gate(origin).set(key, this.faresOf(key, origin));
   }
 
   /** Returns whether an object may be written now. If so, it is on its way until `written`. */
-  start(key: string, origin: Origin): boolean {
+  start(key: string, origin: MadeOf): boolean {
     if (!this.gate(origin).start(key, this.limit(origin))) return false;
     this.writing.add(key);
     return true;
   }
 
   /** The write of an object has ended, well or not. */
-  written(key: string, origin: Origin): void {
+  written(key: string, origin: MadeOf): void {
     this.writing.delete(key);
     this.see(key, origin);
   }
 
   /** There is nothing to change in an object: it waits no more. */
-  leave(key: string, origin: Origin): void {
+  leave(key: string, origin: MadeOf): void {
     this.gate(origin).leave(key);
   }
 
   /** Forgets an object that is gone and is not to exist. */
-  forget(key: string, origin: Origin): void {
+  forget(key: string, origin: MadeOf): void {
     const gate = this.gate(origin);
     gate.leave(key);
     gate.set(key, undefined);
@@ -62,11 +62,11 @@ export class Rollouts {
   }
 
   /** Returns the keys of the objects for which there is room now. */
-  next(origin: Origin): readonly string[] {
+  next(origin: MadeOf): readonly string[] {
     return this.gates.get(origin.source)?.next(this.limit(origin)) ?? [];
   }
 
-  private gate(origin: Origin): Rollout {
+  private gate(origin: MadeOf): Rollout {
     const known = this.gates.get(origin.source);
     if (known !== undefined) return known;
     const gate = new Rollout();
@@ -77,7 +77,7 @@ export class Rollouts {
   }
 
   /** Returns how an object fares; undefined if there is none. One that only takes addresses off its owner stops no rollout by failing. */
-  private faresOf(key: string, { source, part: { rollout } }: Origin): Fares | undefined {
+  private faresOf(key: string, { source, part: { rollout } }: MadeOf): Fares | undefined {
     if (this.writing.has(key)) return "progressing";
     const object = this.world.get(key);
     if (object === undefined) return undefined;
@@ -92,7 +92,7 @@ export class Rollouts {
     return owners === "all" ? "" : (owners[0] ?? "");
   }
 
-  private limit({ source, part: { rollout } }: Origin): number {
+  private limit({ source, part: { rollout } }: MadeOf): number {
     const object = this.world.get(source);
     return (object && rollout?.limit(object, this.wanted.countOf(source))) ?? Number.POSITIVE_INFINITY;
   }

@@ -77,7 +77,7 @@ export function whyKept(
   if (fares === "progressing" || isTrying(enactment))
     return {
       why: `the handler of node ${name} has not finished policy ${child}, which takes it off (${state})`,
-      next: `See whether the handler runs: kubectl get pods -A -l component=kubernetes-nmstate-handler --field-selector spec.nodeName=${name}`,
+      next: `See whether it runs on node ${name}: kubectl get pods -A -l component=kubernetes-nmstate-handler -o wide`,
     };
   const reported = `the report of node ${name} (kubectl get nns ${name})`;
   if (report === undefined) return { why: `node ${name} has no report (kubectl get nns ${name})` };

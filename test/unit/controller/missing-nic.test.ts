@@ -202,7 +202,7 @@ describe("an address that is releasing for more than a minute", () => {
     await sim.pass(180_000);
     expect(children(sim)).toContain("a--n2");
     expect(told(sim).at(-1)).toBe(
-      "NodeNetworkConfigurationPolicy.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: the handler of node n2 has not finished policy a--n2, which takes it off (kubectl get nnce n2.a--n2 -o yaml). See whether the handler runs: kubectl get pods -A -l component=kubernetes-nmstate-handler --field-selector spec.nodeName=n2",
+      "NodeNetworkConfigurationPolicy.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: the handler of node n2 has not finished policy a--n2, which takes it off (kubectl get nnce n2.a--n2 -o yaml). See whether it runs on node n2: kubectl get pods -A -l component=kubernetes-nmstate-handler -o wide",
     );
   });
 });

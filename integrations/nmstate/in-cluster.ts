@@ -128,9 +128,9 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const names = new Set<unknown>(selected.map(({ name }) => name));
   const children = made.filter(({ object: one }) => one.kind === policyKind);
   // Where a node is selected no more, its policy only takes addresses off.
-  const fares = children.flatMap(({ object: child, about }) =>
-    names.has(nodeOf(child)) ? faresBy(child, about[0]) : [],
-  );
+  const own = children.filter(({ object: child }) => names.has(nodeOf(child)));
+  const byFares = Map.groupBy(own, ({ object: child, about }) => faresBy(child, about[0]));
+  const failing = (byFares.get("failing") ?? []).map(({ object: child }) => `${nodeOf(child)}`);
   const barred = unselectable(facts);
   const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));
   const waiting = new Set([
@@ -143,8 +143,8 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   ];
   const conditions = policyConditions({
     nodes: selected.length,
-    available: fares.filter((one) => one === "available").length,
-    failing: fares.filter((one) => one === "failing").length,
+    available: byFares.get("available")?.length ?? 0,
+    failing: failing.sort(byCodeUnit),
     notReady: selected.filter(({ isReady }) => isReady === false).length,
     away: awayIn(children, nodes),
     waiting: [...waiting],

@@ -5,7 +5,8 @@ export interface Count {
   /** Nodes that the policy selects. */
   readonly nodes: number;
   readonly available: number;
-  readonly failing: number;
+  /** The names of the nodes whose handlers failed, and gave up. */
+  readonly failing: readonly string[];
   readonly notReady: number;
   /** The names of the nodes that are not Ready and have yet to apply a change, also one that only takes addresses off. */
   readonly away: readonly string[];
@@ -27,7 +28,7 @@ export interface Count {
  *  selects none that is Ready,  | Ignored     | NoMatchingNode           | Policy does not match any Ready node, N are
  *   and none is configured      |             |                          |  NotReady (a handler would say Available here)
  *  a node gets no address       | Degraded    | FailedToConfigure        | why, how many nodes, and the first three
- *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure
+ *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure, which, what to do
  *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished
  *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
  *
@@ -39,13 +40,11 @@ export function policyConditions(count: Count): Bag[] {
   const ready = nodes - notReady;
   if (rejected !== undefined) return failed(rejected);
   if (nodes === 0) return unmatched(`Policy does not match any node${waitsFor(away)}`);
-  if (waiting.length > 0)
-    return failed(
-      `${waiting.length}/${nodes} nodes get no address (${listed(waiting)}): ${reasons.slice(0, 3).join("; ")}`,
-    );
-  if (failing + available === 0 && ready === 0)
+  const without = `${waiting.length}/${nodes} nodes get no address (${listed(waiting)}): ${reasons.slice(0, 3).join("; ")}`;
+  const problems = [...(waiting.length > 0 ? [without] : []), ...(failing.length > 0 ? [whyFailing(count)] : [])];
+  if (problems.length > 0) return failed(problems.join(". "));
+  if (available === 0 && ready === 0)
     return unmatched(`Policy does not match any Ready node, ${notReady} are NotReady${waitsFor(away)}`);
-  if (failing > 0) return failed(`${failing}/${nodes} nodes failed to configure`);
   if (available < ready)
     return conditions("ConfigurationProgressing", {
       Degraded: "Unknown",
@@ -59,6 +58,11 @@ export function policyConditions(count: Count): Bag[] {
     Progressing: "False",
     Ignored: "False",
   });
+}
+
+function whyFailing({ nodes, failing }: Count): string {
+  const next = `kubectl get nnce -l nmstate.io/node=${failing[0]} -o yaml`;
+  return `${failing.length}/${nodes} nodes failed to configure (${listed(failing)}). The rollout stops until that is mended: ${next}`;
 }
 
 function waitsFor(away: readonly string[]): string {

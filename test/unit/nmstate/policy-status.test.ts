@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Count, policyConditions, unlocking } from "../../../integrations/nmstate/policy-status.ts";
 
-const fine: Count = { nodes: 3, available: 3, failing: 0, notReady: 0, away: [], waiting: [], reasons: [] };
+const fine: Count = { nodes: 3, available: 3, failing: [], notReady: 0, away: [], waiting: [], reasons: [] };
 
 describe("policyConditions", () => {
   it.each<[Partial<Count>, string, string, string]>([
@@ -31,9 +31,20 @@ describe("policyConditions", () => {
       "NoMatchingNode",
       "Policy does not match any node. It waits for nodes that are not Ready: a, b, c and 2 more. Start such a node again or, if it does not come back, delete it: kubectl delete node a",
     ],
-    [{ available: 1, failing: 1 }, "Degraded", "FailedToConfigure", "1/3 nodes failed to configure"],
     [
-      { nodes: 5, failing: 1, waiting: ["a", "b", "c", "d"], reasons: ["p is full", "q is full"] },
+      { available: 1, failing: ["a"] },
+      "Degraded",
+      "FailedToConfigure",
+      "1/3 nodes failed to configure (a). The rollout stops until that is mended: kubectl get nnce -l nmstate.io/node=a -o yaml",
+    ],
+    [
+      { nodes: 5, failing: ["e"], waiting: ["a"], reasons: ["p is full"] },
+      "Degraded",
+      "FailedToConfigure",
+      "1/5 nodes get no address (a): p is full. 1/5 nodes failed to configure (e). The rollout stops until that is mended: kubectl get nnce -l nmstate.io/node=e -o yaml",
+    ],
+    [
+      { nodes: 5, waiting: ["a", "b", "c", "d"], reasons: ["p is full", "q is full"] },
       "Degraded",
       "FailedToConfigure",
       "4/5 nodes get no address (a, b, c and 1 more): p is full; q is full",

@@ -3,6 +3,7 @@ import {
   clusterSet,
   codes,
   formatBlock,
+  formatPlace,
   IpamError,
   importedSet,
   isPlanned,
@@ -19,7 +20,7 @@ import { findUses } from "../pipeline/find-uses.ts";
 import { OwnerNames } from "../pipeline/owner-names.ts";
 import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
-import { type AuditFinding, auditHistory, historyNote } from "./audit-history.ts";
+import { type AuditFinding, auditHistory } from "./audit-history.ts";
 import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
@@ -63,7 +64,7 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const shows = { owners, sets: new Set([set, ...setsShown(snapshot, uses, owners)]) };
   const all = [...auditHistory(snapshot, options), ...audit({ pools, snapshot, uses, elsewhere, shows, ...existing })];
   const found = all.filter((finding) => (finding.set ?? set) === set).map(placed);
-  const notes = [...(found.length > 0 ? noLockNote(options) : []), ...historyNote(options)];
+  const notes = found.length > 0 ? noLockNote(options) : [];
   const checked = countChecked(pools, snapshot, uses);
   if (options.json) printJson({ checked, findings: found.map(findingJson), notes });
   else
@@ -195,10 +196,11 @@ function countChecked(pools: readonly Pool[], { allocations, releasing }: Snapsh
 }
 
 function findingLine({ kind, message, at }: AuditFinding): string {
-  const place = at === undefined ? "" : `${at.file}:${at.line}:${at.column}: `;
+  const place = at === undefined ? "" : `${formatPlace(at)}: `;
   return `${place}${paint("red", `${kind}:`)} ${message}`;
 }
 
 function findingJson({ kind, address, line, message, at }: AuditFinding) {
-  return { kind, address: formatBlock(line ?? { address }), message, at };
+  const about = line ?? (address === undefined ? undefined : { address });
+  return { kind, ...(about && { address: formatBlock(about) }), message, at };
 }

@@ -38,7 +38,7 @@ export function readApp(
   holders?: Holders,
   known: readonly Integration[] = integrations,
 ): AppDesired {
-  const pools = poolConstructs.map(({ pool }) => pool);
+  const pools = poolConstructs.map((one) => ({ ...one.pool, at: placeOf(one) }));
   const names = new Names();
   for (const one of objects) {
     names.take(asBag(one.object) ?? {}, one.node.path);
@@ -65,7 +65,7 @@ function sourceOf(construct: PlannedObject, holders: Holders | undefined): Sourc
 }
 
 function placeOf({ node }: Construct): () => Place {
-  return () => ({ file: node.path, line: 1, column: 1 });
+  return () => ({ file: node.path, line: 0, column: 0 });
 }
 
 /** Objects of the app, as they are synthesised, of the kinds that integrations read. What cannot be is nothing: synthesis says why. */

@@ -1,5 +1,5 @@
 import type { Address } from "./address.ts";
-import type { Parsed } from "./errors.ts";
+import type { Parsed, Place } from "./errors.ts";
 
 /** Who holds an address: a Kubernetes object, or anything else that has a kind and a name. */
 export interface Owner {
@@ -25,6 +25,8 @@ export interface Claim {
   readonly uid?: string;
   /** It is that of one pod of its owner, by what its name has before the `/`: it never becomes one of another pod. */
   readonly isOfPod?: boolean;
+  /** Returns where the object stands that asks, or the part of it; absent where it comes from no text. */
+  readonly at?: () => Place;
 }
 
 /** Pools of which each will do for a claim. */

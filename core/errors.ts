@@ -1,4 +1,4 @@
-/** Where in a user's text something stands; lines and columns count from 1. */
+/** Where in a user's text something stands; lines and columns count from 1, and are 0 where it is an object of a program. */
 export interface Place {
   readonly file: string;
   readonly line: number;
@@ -82,9 +82,19 @@ export class IpamError extends Error {
 
 /** One issue as people read it: `file:line:column: message`, and what to do on the next line. */
 export function formatIssue(issue: Issue): string {
-  const place = issue.at ? `${issue.at.file}:${issue.at.line}:${issue.at.column}: ` : "";
+  const place = issue.at ? `${formatPlace(issue.at)}: ` : "";
   const hint = issue.hint ? `\n  ${issue.hint}` : "";
   return `${place}${issue.message}${hint}`;
+}
+
+/** `file:line:column`, or what the file alone is called where it has no lines. */
+export function formatPlace({ file, line, column }: Place): string {
+  return line === 0 ? file : `${file}:${line}:${column}`;
+}
+
+/** The place of an issue, where it is known. */
+export function placed(at: Place | undefined): Pick<Issue, "at"> {
+  return at === undefined ? {} : { at };
 }
 
 /** The value of a parse, or an IpamError `invalid` with all its issues. */

@@ -9,7 +9,7 @@ import {
   parsePrefix,
 } from "./address.ts";
 import { blocksOverlap, type MaybeBlock } from "./block.ts";
-import { unwrap } from "./errors.ts";
+import { type Place, unwrap } from "./errors.ts";
 import type { AllocationOrder, Authority } from "./pool-spec.ts";
 import type { PoolWords } from "./pool-words.ts";
 import { contains, covers, intersect, minus, normalised, type Range, rangeOf, union } from "./range.ts";
@@ -47,6 +47,8 @@ export interface Pool {
   readonly words?: PoolWords;
   /** Whom it serves. */
   readonly rules: PoolRules;
+  /** Returns where a part of its spec stands, by its path; absent where the pool comes from no text. */
+  readonly at?: (path: readonly (string | number)[]) => Place;
 }
 
 /** Do plan-time tools allocate from this pool? One that names no authority is theirs. */

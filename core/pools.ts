@@ -1,4 +1,4 @@
-import { formatPrefix } from "./address.ts";
+import { formatAddress, formatPrefix } from "./address.ts";
 import {
   type Allocation,
   describeSubnet,
@@ -8,10 +8,11 @@ import {
   sameSubnet,
 } from "./allocation.ts";
 import { formatBlock, holds, intervalOf, lastOf } from "./block.ts";
-import { byCodeUnit, IpamError, type Issue } from "./errors.ts";
+import { byCodeUnit, formatPlace, IpamError, type Issue, placed } from "./errors.ts";
 import { hasGateway, type Pool } from "./pool.ts";
 import { anotherPool } from "./pool-words.ts";
-import { covers, indexAt, overlaps } from "./range.ts";
+import { covers, type Interval, indexAt, intersect, overlaps } from "./range.ts";
+import { listed } from "./words.ts";
 
 /**
  * Pools of one network never share an address, a recorded pool keeps its prefix and network, and what other sets hold
@@ -39,7 +40,7 @@ function refuse(code: "invalid" | "in-use" | "overlap", issues: readonly Issue[]
 function twice(pools: readonly Pool[], configured: ReadonlyMap<string, Pool>): Issue[] {
   return pools
     .filter((pool) => configured.get(pool.name) !== pool)
-    .map((pool) => ({ message: `pool ${pool.name} is defined twice` }));
+    .map((pool) => ({ message: `pool ${pool.name} is defined twice`, ...placed(pool.at?.(["range"])) }));
 }
 
 function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolRecord[]): Issue[] {
@@ -51,6 +52,7 @@ function changed(configured: ReadonlyMap<string, Pool>, recorded: readonly PoolR
     const wider = isWider ? ` If the subnet became wider, say so in the record as well: ${now}, not ${then}.` : "";
     return {
       message: `pool ${pool.name} is ${describeSubnet(pool)}, but its allocations were made in ${describeSubnet(record)}`,
+      ...placed(pool.at?.(inCidr)),
       hint: `Restore it and add ${anotherPool(pool)}.${wider}`,
     };
   });
@@ -66,7 +68,7 @@ function overlapping(pools: readonly Pool[]): Issue[] {
     for (let j = i + 1; j < sorted.length; j++) {
       const b = sorted[j] as Pool;
       if (b.prefix.first > a.prefix.last) break;
-      if (a.network === b.network && overlaps(a.range, b.range)) issues.push(shared(a.name, b.name, a.network));
+      if (a.network === b.network && overlaps(a.range, b.range)) issues.push(overlapOf(a, b));
     }
     return issues;
   });
@@ -85,11 +87,11 @@ function recordedInside(pools: readonly Pool[], configured: ReadonlyMap<string, 
     if (own !== undefined && holds(own.range, line)) continue;
     const pool = poolAt(networks.get(line.pool) as string, line, own);
     if (pool === undefined || found.has(`${pool.name} ${line.pool}`)) continue;
-    const { message, ...rest } = shared(pool.name, line.pool, pool.network);
     const recorded = `${formatBlock(line)} is recorded for ${line.claim}`;
     found.set(`${pool.name} ${line.pool}`, {
-      message: `${message}: ${recorded}`,
-      ...(own === undefined ? { hint: renamed } : rest),
+      message: `${share(pool.name, line.pool, pool.network)}: ${recorded}`,
+      ...placed(pool.at?.(inCidr)),
+      hint: own === undefined ? renamed : apart,
     });
   }
   return [...found.values()];
@@ -105,6 +107,7 @@ function givenAway(configured: ReadonlyMap<string, Pool>, snapshot: Snapshot, se
     const use = isGateway ? "is its gateway" : "lies in its clusterRange";
     return [
       {
+        ...placed(pool.at?.([isGateway ? "gateway" : "clusterRange"])),
         message: `pool ${pool.name}: ${formatBlock(line)} ${use}, but is recorded for ${line.claim} (set ${line.set})`,
         ...(line.set === importedSet
           ? { hint: "Name another one in the pool, or free it once its node no longer has it.", remedy: ["release"] }
@@ -132,9 +135,25 @@ function finder(pools: readonly Pool[]): (network: string, line: Allocation, own
 const renamed =
   "A recorded pool keeps its name: if this is the same one, renamed or split, give it that name. Else keep their ranges apart.";
 
-function shared(a: string, b: string, network: string): Issue {
+const apart = "Give them separate ranges, or name the networks they belong to (spec.network).";
+
+const inCidr = ["range", "cidr"];
+
+/** The pool that is named second is the place; the first one is named in the message. */
+function overlapOf(a: Pool, b: Pool): Issue {
+  const both = listed(intersect(a.range, b.range).map(rangeText));
+  const first = a.at === undefined ? "" : `; ${a.name} is in ${formatPlace(a.at(inCidr))}`;
   return {
-    message: `pools ${a} and ${b} of network ${network} share addresses`,
-    hint: "Give them separate ranges, or name the networks they belong to (spec.network).",
+    message: `${share(a.name, b.name, a.network)}: ${both}${first}`,
+    ...placed(b.at?.(inCidr)),
+    hint: apart,
   };
+}
+
+function share(a: string, b: string, network: string): string {
+  return `pools ${a} and ${b} of network ${network} share addresses`;
+}
+
+function rangeText({ first, last }: Interval): string {
+  return first === last ? formatAddress(first) : `${formatAddress(first)} to ${formatAddress(last)}`;
 }

@@ -69,6 +69,8 @@ export interface IdleObject {
   readonly name: string;
   /** One sentence, without its full stop. */
   readonly why: string;
+  /** Where its selector stands. */
+  readonly at: Place;
 }
 
 /** What cannot hold together. */

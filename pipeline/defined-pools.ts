@@ -1,9 +1,9 @@
-import { checkPools, emptySnapshot, IpamError, type Issue, isSamePool, type Pool } from "../core/index.ts";
+import { checkPools, emptySnapshot, formatPlace, IpamError, type Issue, isSamePool, type Pool } from "../core/index.ts";
 import type { DefinedPool } from "../integrations/integration.ts";
 import type { ManifestDocument } from "../schema/manifest-document.ts";
 import { readDocuments } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";
-import { objectsFor } from "./desired.ts";
+import { objectsFor, placedPool } from "./desired.ts";
 import { integrations, readKinds } from "./integrations.ts";
 
 /**
@@ -19,7 +19,8 @@ export function definedPools(files: readonly SourceFile[]): readonly Pool[] {
   const ofIntegrations = defining.flatMap((integration) => {
     const { value: model, issues: found = [] } = integration.read(objectsFor(integration, { owned, others: [] }));
     issues.push(...found);
-    return found.length > 0 ? [] : (integration.pools?.(model) ?? []);
+    if (found.length > 0) return [];
+    return (integration.pools?.(model) ?? []).map((one) => ({ pool: placedPool(one), at: one.at }));
   });
   const found = new Map<string, PlacedPool>();
   for (const one of [...documents.flatMap(poolOf), ...ofIntegrations]) {
@@ -42,7 +43,7 @@ function poolOf(document: ManifestDocument): PlacedPool[] {
 
 function twoWays({ pool, at }: PlacedPool, { at: other }: PlacedPool): Issue {
   return {
-    message: `pool ${pool.name} is defined in two ways, here and in ${other.file}:${other.line}:${other.column}`,
+    message: `pool ${pool.name} is defined in two ways, here and in ${formatPlace(other)}`,
     at,
     hint: "Name less of what is there, or say which pools are meant.",
   };

@@ -9,7 +9,15 @@ import {
   type Use,
 } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
-import type { Conflict, Facts, Holdings, Integration, ReadObjects, Rendered } from "../integrations/integration.ts";
+import type {
+  Conflict,
+  DefinedPool,
+  Facts,
+  Holdings,
+  Integration,
+  ReadObjects,
+  Rendered,
+} from "../integrations/integration.ts";
 import type { Unserved } from "../integrations/unserved.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { UnreadDocument } from "../schema/manifest-document.ts";
@@ -84,7 +92,7 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   });
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const defined = read.flatMap(({ integration, model }) => integration.pools?.(model) ?? []);
-  const pools = source.hasAllPools ? source.pools : [...source.pools, ...defined.map(({ pool }) => pool)];
+  const pools = source.hasAllPools ? source.pools : [...source.pools, ...defined.map(placedPool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
   const known = { ...(poolUids && { poolUids }), ...(conflicting && { conflicting }), ...(unsound && { unsound }) };
   const facts = { nodes, pools: named, authority, ...known, ...(find && { find }) };
@@ -101,6 +109,11 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const found = () => usesIn(source, integrations);
   const objects = [...source.owned, ...source.others].map(({ object }) => object);
   return { facts, pools, claims, uses: () => found().uses, names: () => found().names, parts, unserved, objects };
+}
+
+/** A pool that an integration defines, with its place. */
+export function placedPool({ pool, at }: DefinedPool): Pool {
+  return { ...pool, at: () => at };
 }
 
 /** What any object of these kinds may have is kept. */

@@ -13,6 +13,7 @@ import {
 } from "../core/index.ts";
 import type { Rendered } from "../integrations/integration.ts";
 import { conflictsIn } from "./desired.ts";
+import { placesOf } from "./places.ts";
 import { presenceIn } from "./presence.ts";
 import type { Proposal } from "./proposal.ts";
 import { misspeltReservers } from "./reserved-for.ts";
@@ -36,7 +37,7 @@ export type Guard = (proposal: Proposal) => IpamError | undefined;
 
 const noMisspelt: Guard = ({ desired }) => refusalOf(misspeltReservers(desired));
 
-const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, desired.placeOf));
+const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(plan, placesOf(desired)));
 
 const releasesMeant: Guard = (proposal) => (proposal.options.confirmRelease ? undefined : doubtfulRelease(proposal));
 

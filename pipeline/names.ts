@@ -1,21 +1,25 @@
-import { IpamError } from "../core/index.ts";
+import { IpamError, type Place, placed } from "../core/index.ts";
 import type { Rendered, RenderedObject } from "../integrations/integration.ts";
 import type { Manifests } from "../schema/manifest-document.ts";
-import { type Bag, objectIdentity, titleOf } from "../schema/objects.ts";
+import { type Bag, objectIdentity, placeOfName, titleOf } from "../schema/objects.ts";
 
 /** Which objects are written, and for whom: two of one identity would be one object in the cluster. */
 export class Names {
-  private readonly makers = new Map<string, string>();
+  private readonly makers = new Map<string, { readonly maker: string; readonly at: (() => Place) | undefined }>();
 
-  /** Throws IpamError `invalid` if another maker writes the object. What one maker writes twice is the user's own business. */
-  take(object: Bag | RenderedObject, maker: string): void {
+  /**
+   * Throws IpamError `invalid` if another maker writes the object. What one maker writes twice is the user's own business. `at` is
+   * where the object stands that is written, or that it is made of.
+   */
+  take(object: Bag | RenderedObject, maker: string, at?: () => Place): void {
     const key = objectIdentity(object);
     const other = this.makers.get(key);
-    if (other !== undefined && other !== maker)
-      throw new IpamError("invalid", `${titleOf(object)} is written by ${other} and by ${maker}`, {
-        hint: "Rename one of them.",
-      });
-    this.makers.set(key, maker);
+    if (other !== undefined && other.maker !== maker) {
+      const message = `${titleOf(object)} is written by ${other.maker} and by ${maker}`;
+      const place = (other.at ?? at)?.();
+      throw new IpamError("invalid", [{ message, ...placed(place), hint: "Rename one of them." }]);
+    }
+    this.makers.set(key, { maker, at });
   }
 }
 
@@ -23,9 +27,9 @@ export class Names {
 export function refuseSharedNames({ others }: Manifests, { instead, added }: Rendered): void {
   const names = new Names();
   const [own, sources] = ["your own manifests", [...instead]];
-  for (const { object } of others) names.take(object, own);
+  for (const located of others) names.take(located.object, own, () => placeOfName(located));
   for (const [source, objects] of sources)
     for (const object of objects as readonly object[])
-      names.take(object as Bag, object === source.object ? own : titleOf(source.object));
+      names.take(object as Bag, object === source.object ? own : titleOf(source.object), () => placeOfName(source));
   for (const object of added) names.take(object, "clean-up");
 }

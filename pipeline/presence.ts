@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  type Claim,
   claimKey,
   formatOwner,
   isOfNode,
@@ -34,10 +35,12 @@ export function presenceIn(desired: Desired): Presence {
       .flatMap(({ integration, model, facts }) => integration.idle?.(model, facts) ?? [])
       .map((one) => [one.name, one]),
   );
-  const whyIdle = (line: Allocation) => (isOfNode(line) ? idle.get(policyOfKey(line.claim))?.why : undefined);
+  const idleFor = (line: Allocation) => (isOfNode(line) ? idle.get(policyOfKey(line.claim)) : undefined);
+  const whyIdle = (line: Allocation) => idleFor(line)?.why;
+  const placeOf = (line: Allocation) => idleFor(line)?.at ?? askerIn(claims, line)?.at?.();
   if (objects === undefined) {
     const isThere = (line: Allocation) => claiming.has(ownerOfKey(line.claim)) || (isOfNode(line) ? undefined : false);
-    return { isThere, whyIdle };
+    return { isThere, whyIdle, placeOf };
   }
   const owners = new Set([
     ...claiming,
@@ -49,7 +52,15 @@ export function presenceIn(desired: Desired): Presence {
   const isOwner = (owner: string) => owners.has(owner) || aliasesOf(owner).some((alias) => owners.has(alias));
   const isThere = (line: Allocation) =>
     isOwner(ownerOfKey(line.claim)) && (!isOfNode(line) || policies.has(policyOfKey(line.claim)));
-  return { isThere, whyIdle };
+  return { isThere, whyIdle, placeOf };
+}
+
+/** A claim of the policy that asked for a line, or of the owner that asked for itself. */
+function askerIn(claims: readonly Claim[], { claim }: Allocation): Claim | undefined {
+  const isSame = isOfNode({ claim })
+    ? (key: string) => isOfNode({ claim: key }) && policyOfKey(key) === policyOfKey(claim)
+    : (key: string) => ownerOfKey(key) === ownerOfKey(claim);
+  return claims.find(({ owner, name }) => isSame(claimKey(owner, name)));
 }
 
 /** A workload that is scaled to no pods takes their addresses from nobody. */

@@ -1,4 +1,4 @@
-import { formatAddress, formatOwner, type Issue, nodeOwner } from "../core/index.ts";
+import { formatAddress, formatOwner, type Issue, nodeOwner, placed } from "../core/index.ts";
 import type { Desired } from "./desired.ts";
 
 /**
@@ -19,17 +19,18 @@ export function misspeltReservers({ pools, claims, facts }: Pick<Desired, "pools
   ]);
   return pools.flatMap((pool): Issue[] => {
     const { all } = pool.reservations;
-    const strangers = all.filter(({ owner }) => owner !== undefined && !there.has(owner));
+    const strangers = [...all.entries()].filter(([, { owner }]) => owner !== undefined && !there.has(owner));
     if (strangers.length === 0) return [];
     const reserved = new Set(all.map(({ owner }) => owner));
     const asking = claims.filter((claim) => claim.pool === pool.name).map(({ owner }) => formatOwner(owner));
     const names = new LikeNames(asking.filter((owner) => !reserved.has(owner)));
-    return strangers.flatMap(({ address, owner = "" }): Issue[] => {
+    return strangers.flatMap(([i, { address, owner = "" }]): Issue[] => {
       const meant = names.like(owner);
       if (meant === undefined) return [];
       return [
         {
           message: `pool ${pool.name} reserves ${formatAddress(address)} for ${owner}, which is not there; did you mean ${meant}?`,
+          ...placed(pool.at?.(["reservations", i, "owner"])),
           hint: `Write ${meant}. If ${owner} is to come, leave its owner out until then: nobody gets the address.`,
         },
       ];

@@ -1,4 +1,4 @@
-import type { Issue, Place } from "../core/index.ts";
+import { formatPlace, type Issue, type Place } from "../core/index.ts";
 import type { ManifestDocument, ReadKind } from "./manifest-document.ts";
 import { objectIdentity, titleOf } from "./objects.ts";
 
@@ -43,13 +43,12 @@ function issueOf(document: ManifestDocument, first: Place | undefined, kinds: re
   const at = placeOf(document);
   if (!isLocated(document) || first === undefined || at === undefined) return [];
   const object = objectOf(document);
-  const place = `${first.file}:${first.line}:${first.column}`;
   const field = kinds.find(({ kind }) => kind === object.kind)?.nameless?.field;
   const hint =
     field === undefined
       ? "If kustomize builds this folder, read what it builds: kubectl kustomize FOLDER."
       : "A folder has one such file. Plan each by itself, with a lock of its own, or with a claim set of its own and networks of other names.";
-  return [{ message: `${field ?? titleOf(object)} is defined twice, here and in ${place}`, at, hint }];
+  return [{ message: `${field ?? titleOf(object)} is defined twice, here and in ${formatPlace(first)}`, at, hint }];
 }
 
 function withIssues(document: ManifestDocument, issues: readonly Issue[]): ManifestDocument {

@@ -202,8 +202,9 @@ class ManifestReader {
     const templated = isTemplate ? [unrendered(source.at([], ""))] : [];
     if (this.isOwn(object)) this.issues.push(...templated);
     if (isTemplate && this.isOwn(object)) return [];
-    if (kind === "NodeIPPool")
-      return this.take(parseNodeIPPool(object), source).map((pool) => ({ kind: "pool", file, pool, yaml, path }));
+    const at = (inside: Path) => yaml.at([...path, "spec", ...inside]);
+    const pools = kind === "NodeIPPool" ? this.take(parseNodeIPPool(object), source) : undefined;
+    if (pools) return pools.map((pool) => ({ kind: "pool", file, pool: { ...pool, at }, yaml, path }));
     if (this.owns(object)) {
       const issues = this.isOwn(object) ? [] : [...templated, ...yaml.traps, ...wrongKeysIn(source)];
       return [{ kind: "owned", file, source: issues.length > 0 ? { ...source, issues } : source, yaml, path }];

@@ -1,3 +1,5 @@
+import type { Place } from "../core/index.ts";
+
 /** A cluster node: what selectors see of it. */
 export interface ClusterNode {
   readonly name: string;
@@ -7,6 +9,8 @@ export interface ClusterNode {
   /** As a cluster has it; a list of nodes says neither. */
   readonly uid?: string;
   readonly isReady?: boolean;
+  /** Where a list or a manifest has it. */
+  readonly at?: Place;
 }
 
 export const hostnameLabel = "kubernetes.io/hostname";

@@ -91,7 +91,12 @@ export function titleOf({ kind, metadata }: Named): string {
 
 /** An object that stands in no text: its place is what messages call it. */
 export function placeless(object: Bag & Named): LocatedObject {
-  return { object, at: () => ({ file: titleOf(object), line: 1, column: 1 }) };
+  return { object, at: () => ({ file: titleOf(object), line: 0, column: 0 }) };
+}
+
+/** Where the name of an object stands. */
+export function placeOfName({ object, at }: LocatedObject): Place {
+  return at(["metadata", "name"], `${asBag(object.metadata)?.name}`);
 }
 
 /** An issue of an object, with its place: a field that is not known is told by its name, others by their value. */

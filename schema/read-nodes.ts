@@ -1,4 +1,4 @@
-import { IpamError, type Issue, type Place } from "../core/index.ts";
+import { IpamError, type Issue, type Place, placed } from "../core/index.ts";
 import { nameIssue } from "./names.ts";
 import { type ClusterNode, hostnameLabel } from "./node.ts";
 import { type Bag, cutOff, isCut, itemsOf } from "./objects.ts";
@@ -93,10 +93,10 @@ export function checkNodes(rows: readonly NodeRow[]): { nodes: ClusterNode[]; is
   const nodes = new Map<string, ClusterNode>();
   for (const { name, labels, issue, at } of rows) {
     const wrong = issue ?? labelIssue(labels) ?? prefixed("a node's name ", nameIssue(name));
-    const place = at === undefined ? {} : { at };
+    const place = placed(at);
     if (wrong !== undefined) issues.push({ message: wrong, ...place });
     else if (nodes.has(name as string)) issues.push({ message: `node ${name} is listed twice`, ...place });
-    else nodes.set(name as string, nodeOf(name as string, labels));
+    else nodes.set(name as string, { ...nodeOf(name as string, labels), ...place });
   }
   return { nodes: [...nodes.values()], issues };
 }

@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { basename, dirname, join, resolve } from "node:path";
 import { IpamError } from "../core/index.ts";
 import { foldersAbove, git } from "./git.ts";
 
@@ -53,23 +53,68 @@ export interface PastChange {
  * newest first, not further back than 200 commits.
  */
 export function lastChanges(path: string): PastChange[] {
+  return lastThree(changesIn(path)).flatMap((change) => {
+    if (!isMerge(change)) return change;
+    const base = baseOf(path, change);
+    return base === undefined ? [] : { ...change, base };
+  });
+}
+
+/**
+ * Returns whether a shallow clone lacks something that `lastChanges` would have found in a whole one.
+ *
+ *  the commit at which the clone is cut     | the changes that are newer           | it may lack some
+ *  -----------------------------------------+--------------------------------------+-----------------
+ *  has no lock, or is 200 commits back      |                                      | no
+ *  has one                                  | three merges, and three other commits | no
+ *                                           | fewer                                | yes
+ *  any                                      | a merge whose base is cut off        | yes
+ */
+export function lacksChanges(path: string): boolean {
+  const folder = dirname(path);
+  if (git(folder, "rev-parse", "--is-shallow-repository")?.trim() !== "true") return false;
+  const ends = shallowEnds(folder);
+  const changes = changesIn(path);
+  const cut = changes.findIndex(
+    ({ commit, parents }) => parents.length === 0 && ends.some((end) => end.startsWith(commit)),
+  );
+  const last = lastThree(cut < 0 ? changes : changes.slice(0, cut));
+  return (cut >= 0 && last.length < 6) || last.some((change) => isMerge(change) && baseOf(path, change) === undefined);
+}
+
+/** The commits without their parents, by their whole names. */
+function shallowEnds(folder: string): readonly string[] {
+  const file = git(folder, "rev-parse", "--git-path", "shallow")?.trim() ?? "";
+  return readFileSync(resolve(folder, file), "utf8")
+    .split("\n")
+    .filter((line) => line !== "");
+}
+
+/** The commits that changed the lock, newest first, not further back than 200 commits; one that has no parents is the first of all, or the end of a shallow clone. */
+function changesIn(path: string): PastChange[] {
   const [folder, name] = [dirname(path), basename(path)];
   const old = git(folder, "rev-parse", "--verify", "--quiet", "HEAD~200")?.trim();
   const range = old === undefined ? ["HEAD"] : ["HEAD", `^${old}`];
   const log = git(folder, "log", "--topo-order", "--full-history", "--format=%h %P", ...range, "--", name) ?? "";
-  const changes = log.split("\n").flatMap((line): PastChange[] => {
-    const [commit = "", ...parents] = line.split(" ").filter((word) => word !== "");
-    return parents.length === 0 ? [] : [{ commit, parents }];
+  return log.split("\n").flatMap((line): PastChange[] => {
+    const [commit, ...parents] = line.split(" ").filter((word) => word !== "");
+    return commit === undefined ? [] : [{ commit, parents }];
   });
-  const isMerge = ({ parents }: PastChange) => parents.length > 1;
-  const last = new Set([true, false].flatMap((is) => changes.filter((one) => isMerge(one) === is).slice(0, 3)));
-  return changes
-    .filter((change) => last.has(change))
-    .flatMap((change) => {
-      if (!isMerge(change)) return change;
-      const base = git(folder, "merge-base", "--octopus", ...change.parents)?.trim();
-      return base === undefined ? [] : { ...change, base };
-    });
+}
+
+/** The last three merges, and the last three others, that have a version before them. */
+function lastThree(changes: readonly PastChange[]): PastChange[] {
+  const later = changes.filter(({ parents }) => parents.length > 0);
+  const last = new Set([true, false].flatMap((is) => later.filter((one) => isMerge(one) === is).slice(0, 3)));
+  return later.filter((change) => last.has(change));
+}
+
+function isMerge({ parents }: PastChange): boolean {
+  return parents.length > 1;
+}
+
+function baseOf(path: string, { parents }: PastChange): string | undefined {
+  return git(dirname(path), "merge-base", "--octopus", ...parents)?.trim();
 }
 
 /**

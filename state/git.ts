@@ -36,14 +36,20 @@ export function mayHaveRepository(folder: string): boolean {
 
 /** Throws `unavailable` for a path in a git repository that git does not open, with its own reason; or where git is not installed. */
 export function checkGit(path: string): void {
+  const hint = gitProblem(path)?.replaceAll("\n", "\n  ");
+  if (hint === undefined) return;
   const folder = repositoryOf(path);
-  if (folder === undefined) return;
+  throw new IpamError("unavailable", `${path} is not there, and git does not tell whether ${folder} had one`, { hint });
+}
+
+/** Why git does not open the repository that a file lies in, in its own words; undefined if it does, or there is none. */
+export function gitProblem(path: string): string | undefined {
+  const folder = repositoryOf(path);
+  if (folder === undefined) return undefined;
   const options = { cwd: folder, env: environmentIn(folder), encoding: "utf8" } as const;
   const { status, stderr, error } = spawnSync("git", ["rev-parse", "--git-dir"], options);
-  if (status === 0) return;
-  throw new IpamError("unavailable", `${path} is not there, and git does not tell whether ${folder} had one`, {
-    hint: error === undefined ? stderr.trim().replaceAll("\n", "\n  ") : `git cannot be run: ${error.message}`,
-  });
+  if (status === 0) return undefined;
+  return error === undefined ? stderr.trim() : `git cannot be run: ${error.message}`;
 }
 
 /**

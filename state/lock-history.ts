@@ -78,8 +78,3 @@ function versionAt(lock: string, revision: string): Snapshot {
     throw error;
   }
 }
-
-/** Is the clone shallow, and too short to have all that `versionsOf` looks for? */
-export function isHistoryCut(lock: string): boolean {
-  return git(dirname(lock), "rev-parse", "--is-shallow-repository")?.trim() === "true" && lastChanges(lock).length < 6;
-}

@@ -1,7 +1,7 @@
 import { type Allocation, importedSet, ownerInPool, placeOf, type Snapshot } from "../allocation.ts";
 import { formatBlock } from "../block.ts";
 import { isOfNode, nameOfKey, ownerName, ownerOfKey, policyOfKey } from "../claim.ts";
-import { IpamError } from "../errors.ts";
+import { IpamError, type Issue, type Place, placed } from "../errors.ts";
 import { listed } from "../words.ts";
 import type { Plan } from "./plan.ts";
 
@@ -11,9 +11,11 @@ export interface Presence {
   readonly isThere: (line: Allocation) => boolean | undefined;
   /** Why the object that asked for a line asks for no address now, if that is known. */
   readonly whyIdle: (line: Allocation) => string | undefined;
+  /** Where that object stands, if it is there. */
+  readonly placeOf: (line: Allocation) => Place | undefined;
 }
 
-const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined };
+const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined, placeOf: () => undefined };
 
 /** A release of so few addresses is not a bulk release. */
 const few = 3;
@@ -45,22 +47,24 @@ export function releaseRefusal(
   const wholeOf = (nameOf: (line: Allocation) => string) => wholeGroups(Map.groupBy(own, nameOf), released, presence);
   const byAsker = wholeOf(askerOf);
   const whole = byAsker.length > 0 ? byAsker : wholeOf(({ pool }) => `pool ${pool}`);
-  const messages = whole.slice(0, most).map(([name, lines]) => {
+  const issues = whole.slice(0, most).map(([name, lines]): Issue => {
     const count = lines.length === 1 ? "the only address" : `all ${lines.length} addresses`;
     const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
     const which = listed(lines.map((line) => `${formatBlock(line)}${ofWhom(line)}`));
-    return `this plan releases ${count} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
+    const message = `this plan releases ${count} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
+    return { message, ...placed(lines.map(presence.placeOf).find((at) => at !== undefined)) };
   });
-  if (whole.length > most) messages.push(`this plan releases all addresses of ${whole.length - most} more like these`);
-  if (messages.length === 0 && isBulk(released.length, held))
-    messages.push(
-      `this plan releases ${released.length} of ${held} addresses of set ${proposed.set}: ${likely(released)}`,
-    );
-  if (messages.length === 0) return undefined;
+  if (whole.length > most)
+    issues.push({ message: `this plan releases all addresses of ${whole.length - most} more like these` });
+  if (issues.length === 0 && isBulk(released.length, held))
+    issues.push({
+      message: `this plan releases ${released.length} of ${held} addresses of set ${proposed.set}: ${likely(released)}`,
+    });
+  if (issues.length === 0) return undefined;
   const advice = { hint: "If it is meant, confirm it.", remedy: ["allow", "release"] } as const;
   return new IpamError(
     "in-use",
-    messages.map((message) => ({ message, ...advice })),
+    issues.map((issue) => ({ ...issue, ...advice })),
   );
 }
 

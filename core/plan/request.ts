@@ -2,7 +2,7 @@ import { type Address, bitsOf, familyOf } from "../address.ts";
 import { type Allocation, importedSet, type PoolLines } from "../allocation.ts";
 import { type Block, blockAt, holds } from "../block.ts";
 import { type Claim, claimKey, formatOwner, isClaimName, isOwner, isPlain, ownerOfKey } from "../claim.ts";
-import { byCodeUnit, IpamError, type Issue, type Remedy } from "../errors.ts";
+import { byCodeUnit, IpamError, type Issue, placed, type Remedy } from "../errors.ts";
 import type { Pool } from "../pool.ts";
 import type { Pending } from "./changes.ts";
 
@@ -42,14 +42,19 @@ export function requestsByPool(pools: readonly Pool[], claims: readonly Claim[])
     const key = claimKey(claim.owner, claim.name);
     const list = requests.get(claim.pool);
     const issue = unrecordable(claim);
-    if (issue !== undefined) issues.push(issue);
-    if (list === undefined) issues.push({ message: `claim ${key} asks for pool ${claim.pool}, which is not defined` });
-    else list.push({ key, claim });
+    if (issue !== undefined) issues.push({ ...issue, ...placed(claim.at?.()) });
+    if (list !== undefined) list.push({ key, claim });
+    else {
+      const message = `claim ${key} asks for pool ${claim.pool}, which is not defined`;
+      issues.push({ message, ...placed(claim.at?.()) });
+    }
   }
   for (const [pool, list] of requests) {
     list.sort((a, b) => byCodeUnit(a.key, b.key));
     list.forEach((request, i) => {
-      if (list[i - 1]?.key === request.key) issues.push({ message: `claim ${request.key} asks pool ${pool} twice` });
+      if (list[i - 1]?.key !== request.key) return;
+      const message = `claim ${request.key} asks pool ${pool} twice`;
+      issues.push({ message, ...placed(request.claim.at?.()) });
     });
   }
   if (issues.length > 0)

@@ -66,7 +66,9 @@ function claimsOf(request: AddressRequest, facts: Facts): Claim[] {
   const wanted = new Map(request.wanted.map((address) => [familyOf(address), address]));
   return poolsFor(request.network, facts).map((pool): Claim => {
     const address = wanted.get(familyOf(pool.start));
-    const claim = { owner: ownerOfIpamClaim(request.claim), name: pool.name, pool: pool.name };
+    const { source, path } = request;
+    const at = () => source.at(path, `${path.at(-1)}`);
+    const claim = { owner: ownerOfIpamClaim(request.claim), name: pool.name, pool: pool.name, at };
     return address === undefined ? claim : { ...claim, wanted: address };
   });
 }

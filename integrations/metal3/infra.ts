@@ -51,6 +51,11 @@ export function unitPath(unit: string): Path {
   return unit === controllers ? [controllers] : ["nodepools", unit];
 }
 
+/** Where in the configuration a host stands. */
+export function hostPath(unit: string, host: string): Path {
+  return [...unitPath(unit), "macMapping", host];
+}
+
 /** Two units may each have a `node-0`; no name of a unit holds a dot. */
 export function ownerOfHost(unit: string, host: string): Owner {
   return { kind: "Host", name: `${unit}.${host}` };

@@ -1,9 +1,10 @@
-import { IpamError, type Issue } from "../../core/index.ts";
+import { type Claim, claimKey, IpamError, type Issue, type Place } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/objects.ts";
 import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
 import { type ReadObject, readEach } from "../read-each.ts";
 import { infraClaims } from "./claims.ts";
-import { aliasesOfHost, type Infra, networkPath } from "./infra.ts";
+import { aliasesOfHost, hostOfClaim, hostPath, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { nameConflicts } from "./name-conflicts.ts";
 import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
@@ -40,7 +41,10 @@ export const metal3: Integration<Metal3Model> = {
         at: source.at(networkPath(name), name, "key"),
       })),
     ),
-  claims: (model) => model.flatMap(({ value }) => infraClaims(value)),
+  claims: (model) =>
+    model.flatMap(({ value, source }) =>
+      infraClaims(value).map((claim) => ({ ...claim, at: () => placeOfHost(source, claim) })),
+    ),
   isClaim: (claim) => claim.startsWith("Host/"),
   render: renderInfra,
   formats: [osNetConfigFormat],
@@ -50,6 +54,11 @@ export const metal3: Integration<Metal3Model> = {
   conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
   freeOnce: "its host is deprovisioned (kubectl get bmh -A), or off for good",
 };
+
+function placeOfHost({ at }: SourceObject, { owner, name }: Claim): Place {
+  const { unit = "", host = "" } = hostOfClaim(claimKey(owner, name)) ?? {};
+  return at(hostPath(unit, host), host, "key");
+}
 
 /**
  * What each configuration becomes stands in for it. One that does not say which objects its hosts become (`cluster`) may be for

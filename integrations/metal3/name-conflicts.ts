@@ -1,7 +1,7 @@
 import { type Allocation, formatBlock, type Issue, isOfOtherSet, ownerOfKey } from "../../core/index.ts";
 import type { Holdings } from "../integration.ts";
 import type { ReadObject } from "../read-each.ts";
-import { type Infra, nameOfObjects, objectName, titleOfHost, unitPath } from "./infra.ts";
+import { hostPath, type Infra, nameOfObjects, objectName, titleOfHost } from "./infra.ts";
 
 /**
  * Hosts whose objects would have the name of others: `a-b` and `c`, and `a` and `b-c`, give one name. Nobody could tell who has what,
@@ -22,7 +22,7 @@ export function nameConflicts(model: readonly ReadObject<Infra>[], { snapshot, s
         const [name, title] = [objectName(unit.name, host), titleOfHost(unit.name, host)];
         const isOther = (line: Allocation) => line.set !== set || ownerOfKey(line.claim) !== title;
         const other = byName.get(name)?.find(isOther);
-        const at = source.at([...unitPath(unit.name), "macMapping", host], host, "key");
+        const at = source.at(hostPath(unit.name, host), host, "key");
         return other === undefined ? [] : [{ ...conflict(title, name, other, set), at }];
       }),
     ),

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { IpamError } from "../../core/index.ts";
+import { IpamError, placed } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -93,12 +93,12 @@ export function childMetadata(
 export function hostnameOf(node: ClusterNode): string {
   const hostname = node.labels.get(hostnameLabel);
   if (hostname === undefined)
-    throw new IpamError(
-      "invalid",
-      `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`,
+    throw new IpamError("invalid", [
       {
+        message: `node ${node.name} has no label ${hostnameLabel}, so no policy can select it alone`,
+        ...placed(node.at),
         hint: `Give all its labels: kubectl get nodes -o json, or ${node.name} ${hostnameLabel}=${node.name},label=value in the list.`,
       },
-    );
+    ]);
   return hostname;
 }

@@ -6,6 +6,7 @@ import {
   formatAddress,
   formatBlock,
   formatOwner,
+  formatPlace,
   type Issue,
   identityOf,
   importedSet,
@@ -14,6 +15,8 @@ import {
   nodeOwner,
   ownerName,
   ownerOfKey,
+  type Place,
+  placed,
   policyOfKey,
   type Snapshot,
 } from "../../core/index.ts";
@@ -52,8 +55,7 @@ export function conflictsOf(
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
   const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
-  // In a cluster the status of the policy names its nodes: one message is for all of them.
-  const pairs = new Pairs(claims, facts.authority !== "Cluster");
+  const pairs = new Pairs(claims, policies, facts);
   const setters = new Map(
     lines
       .filter((line) => line.set !== set)
@@ -85,10 +87,13 @@ class Pairs {
   readonly issues = new Map<string, Issue & { readonly claims: string[] }>();
   private readonly claims: ReadonlyMap<string, readonly string[]>;
 
-  private readonly namesNodes: boolean;
+  /** In a cluster the status of the policy names its nodes: one message is for all of them, and nothing stands in a text. */
+  private readonly isInCluster: boolean;
+  private readonly places: ReadonlyMap<string, () => Place>;
 
-  constructor(claims: readonly Claim[], namesNodes: boolean) {
-    this.namesNodes = namesNodes;
+  constructor(claims: readonly Claim[], policies: readonly ScopedPolicy[], { authority }: Facts) {
+    this.isInCluster = authority === "Cluster";
+    this.places = new Map(this.isInCluster ? [] : policies.map(({ name, at }) => [name, at]));
     const keys = claims.map(({ owner, name }) => claimKey(owner, name));
     this.claims = Map.groupBy(keys, policyOnNode);
   }
@@ -96,11 +101,20 @@ class Pairs {
   /** `shown` is how the message names the pair; the second one gets nothing new on that node. */
   add(pair: readonly [string, string], shown: string, list: string, owner: string): void {
     const key = pair.toSorted().join(" ");
-    const where = this.namesNodes ? ` on ${owner}` : "";
-    const message = `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list`;
-    const issue = this.issues.get(key) ?? { message, hint: "Set all addresses of one NIC in one policy.", claims: [] };
+    const issue = this.issues.get(key) ?? { ...this.issueOf(pair, shown, list, owner), claims: [] };
     issue.claims.push(...(this.claims.get(`${owner} ${pair[1]}`) ?? []));
     this.issues.set(key, issue);
+  }
+
+  private issueOf([first, second]: readonly [string, string], shown: string, list: string, owner: string): Issue {
+    const where = this.isInCluster ? "" : ` on ${owner}`;
+    const [other, at] = [first, second].map((name) => this.places.get(name)?.());
+    const known = other === undefined ? "" : `; ${first} is in ${formatPlace(other)}`;
+    return {
+      message: `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list${known}`,
+      ...placed(at),
+      hint: "Set all addresses of one NIC in one policy.",
+    };
   }
 }
 
@@ -142,10 +156,7 @@ function whatOf({ overrides, addresses }: AddressList): string {
 
 /** Policies of this set that another set has lines of, on one node. A claim whose name has no capture is of no policy. */
 function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapshot, set: string): Conflict[] {
-  const own = Map.groupBy(
-    claims.map(({ owner, name }) => claimKey(owner, name)),
-    policyOnNode,
-  );
+  const own = Map.groupBy(claims, ({ owner, name }) => policyOnNode(claimKey(owner, name)));
   const theirs = [...allocations, ...releasing].filter(
     (line) => isOfOtherSet(line, set) && nameOfKey(line.claim).includes("/") && own.has(policyOnNode(line.claim)),
   );
@@ -155,11 +166,13 @@ function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapsho
     const policy = policyOfKey(first.claim);
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const what = `${formatBlock(first)} of ${ownerName(first.claim)}${more}`;
+    const ours = group.flatMap(({ claim }) => own.get(policyOnNode(claim)) ?? []);
     return {
       message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}`,
+      ...placed(ours[0]?.at?.()),
       hint: "Rename one of them; or declare that it came from there.",
       remedy: ["to-set", policy, first.set, set],
-      claims: group.flatMap(({ claim }) => own.get(policyOnNode(claim)) ?? []),
+      claims: ours.map(({ owner, name }) => claimKey(owner, name)),
     };
   });
 }

@@ -3,7 +3,7 @@ import { enough } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type ClusterNode, childLabels } from "../../schema/node.ts";
-import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
+import { asBag, type Bag, issueIn, type LocatedObject, placeOfName } from "../../schema/objects.ts";
 import type { Facts, IdleObject, ReadObjects } from "../integration.ts";
 import { readEach } from "../read-each.ts";
 import { childName, labelValue } from "./child.ts";
@@ -11,7 +11,7 @@ import { misfits } from "./misfits.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import type { Policy } from "./policy.ts";
 import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
-import { authorityOf, claimsOf, refuseTwins, selectedBy, selectNodes, selectorOf } from "./select.ts";
+import { authorityOf, claimsOf, mixedAuthorities, refuseTwins, selectedBy, selectNodes, selectorOf } from "./select.ts";
 
 /** A policy that takes addresses from pools, and the object that it was read from. */
 export interface OwnPolicy {
@@ -25,7 +25,7 @@ export interface OwnPolicy {
 export interface NmstateModel {
   readonly own: readonly OwnPolicy[];
   /** The policies that pass as they are. */
-  readonly others: readonly Bag[];
+  readonly others: readonly LocatedObject[];
 }
 
 /** Reads policies. All issues, each with its place. */
@@ -34,7 +34,7 @@ export function readPolicies({ owned, others }: ReadObjects): Parsed<NmstateMode
   if (issues !== undefined) return { issues };
   const planned = new Set(others.map(({ object }) => asBag(object.metadata)).flatMap(plannedName));
   const own = read.map(({ value: policy, source }) => ({ policy, source, planned }));
-  return { value: { own, others: others.map(({ object }) => object) } };
+  return { value: { own, others } };
 }
 
 function plannedName(metadata: Bag | undefined): unknown[] {
@@ -48,7 +48,12 @@ export function claimsIn(model: NmstateModel, facts: Facts): Claim[] {
   for (const { policy, source } of model.own)
     issues.push(...poolIssues(policy, facts, issues.length).map((issue) => issueIn(source, issue)));
   if (issues.length > 0) throw new IpamError("invalid", issues);
-  return model.own.filter((one) => isExpanded(one, facts)).flatMap((one) => claimsOf(one.policy, nodesOf(one, facts)));
+  return model.own
+    .filter((one) => isExpanded(one, facts))
+    .flatMap((one) => {
+      const at = (capture: string) => one.source.at(["spec", "capture", capture], capture);
+      return claimsOf(one.policy, nodesOf(one, facts), at);
+    });
 }
 
 /** The next step for a capture in a cluster: the webhook of kubernetes-nmstate refuses to change one. */
@@ -84,7 +89,8 @@ function poolIssues(policy: Policy, { pools, unsound, authority }: Facts, before
       },
     ];
   });
-  return [...found, ...refused];
+  const issues = [...found, ...refused];
+  return issues.length > 0 ? issues : [mixedAuthorities(policy, pools) ?? []].flat();
 }
 
 /**
@@ -98,9 +104,12 @@ export function nodesOf({ policy, source, planned }: OwnPolicy, { nodes, authori
 
 /** Policies that select none of the nodes that they are for. */
 export function idlePolicies({ own }: NmstateModel, { nodes: all }: Facts): IdleObject[] {
-  return own.flatMap(({ policy, source: { nodes = all } }) => {
+  return own.flatMap(({ policy, source }) => {
     const { name } = policy;
-    return selectedBy(policy, nodes).length > 0 ? [] : [{ name, why: `policy ${name} ${whyNone(policy, nodes)}` }];
+    const { nodes = all } = source;
+    if (selectedBy(policy, nodes).length > 0) return [];
+    const at = source.at(["spec", "nodeSelector"], "nodeSelector");
+    return [{ name, why: `policy ${name} ${whyNone(policy, nodes)}`, at }];
   });
 }
 
@@ -138,13 +147,14 @@ export function scopedPolicies(
   waits: (policy: Policy, node: ClusterNode) => boolean = () => false,
 ): ScopedPolicy[] {
   const expanded = own.filter((one) => isExpanded(one, facts));
-  const asTheyAre = own.filter((one) => !isExpanded(one, facts)).map(({ source }) => source.object);
+  const asTheyAre = own.filter((one) => !isExpanded(one, facts)).map(({ source }) => source);
   return [
     ...expanded.map((one) => ({
       name: one.policy.name,
       nodes: nodesOf(one, facts).filter((node) => !waits(one.policy, node)),
       desiredState: one.policy.desiredState,
       origin: labelValue(one.policy.name),
+      at: () => placeOfName(one.source),
     })),
     ...scopedTo([...asTheyAre, ...others], facts.nodes),
   ];

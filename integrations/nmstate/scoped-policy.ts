@@ -1,6 +1,6 @@
-import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type Allocation, nodeNameOf, ownerOfKey, type Place, policyOfKey } from "../../core/index.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, asList, type LocatedObject, placeOfName } from "../../schema/objects.ts";
 import { childName, labelValue } from "./child.ts";
 
 /** A policy, whoever wrote it, and the nodes that it selects. */
@@ -10,12 +10,15 @@ export interface ScopedPolicy {
   readonly desiredState: unknown;
   /** The label value of the policy that it is, or was rendered from; absent where it has nothing to do with ours. */
   readonly origin?: unknown;
+  /** Returns where its name stands. */
+  readonly at: () => Place;
 }
 
 /** Policies with those of the nodes that they are known to select. Linear where each is for one node. */
-export function scopedTo(objects: readonly Bag[], nodes: readonly ClusterNode[]): ScopedPolicy[] {
+export function scopedTo(objects: readonly LocatedObject[], nodes: readonly ClusterNode[]): ScopedPolicy[] {
   const byHostname = Map.groupBy(nodes, ({ labels }): unknown => labels.get(hostnameLabel));
-  return objects.map(({ metadata, spec }) => {
+  return objects.map((located) => {
+    const { metadata, spec } = located.object;
     const { nodeSelector, desiredState } = asBag(spec) ?? {};
     const selector = Object.entries(asBag(nodeSelector) ?? {});
     const hostname = asBag(nodeSelector)?.[hostnameLabel];
@@ -25,6 +28,7 @@ export function scopedTo(objects: readonly Bag[], nodes: readonly ClusterNode[])
       nodes: candidates.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value)),
       desiredState,
       origin: asBag(asBag(metadata)?.labels)?.[childLabels.policy],
+      at: () => placeOfName(located),
     };
   });
 }

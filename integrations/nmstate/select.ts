@@ -1,4 +1,15 @@
-import { type Claim, IpamError, isPlanned, nameOfKey, nodeNameOf, ownerOfKey, type Pool } from "../../core/index.ts";
+import {
+  type Claim,
+  IpamError,
+  type Issue,
+  isPlanned,
+  nameOfKey,
+  nodeNameOf,
+  ownerOfKey,
+  type Place,
+  type Pool,
+  placed,
+} from "../../core/index.ts";
 import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
 import { refuseUnknownLabels } from "../known-labels.ts";
 import { hostnameOf } from "./child.ts";
@@ -38,39 +49,51 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
     const hostname = node.labels.get(hostnameLabel);
     const twin = hostname === undefined ? undefined : known.get(hostname);
     if (twin !== undefined)
-      throw new IpamError(
-        "invalid",
-        `nodes ${twin.name} and ${node.name} have the same label ${hostnameLabel}: ${hostname}`,
-      );
+      throw new IpamError("invalid", [
+        {
+          message: `nodes ${twin.name} and ${node.name} have the same label ${hostnameLabel}: ${hostname}`,
+          ...placed(node.at),
+        },
+      ]);
     if (hostname !== undefined) known.set(hostname, node);
   }
 }
 
 /** Who gives a policy its addresses; undefined where it takes none. Throws `invalid` where it is not one and the same. */
 export function authorityOf(policy: Policy, pools: ReadonlyMap<string, Pool>): "Plan" | "Cluster" | undefined {
-  const used = new Set([...policy.captures.values()].map(({ pool }) => pool));
-  const authorities = new Set(
-    [...used].map((name) => {
-      const pool = pools.get(name);
-      return pool === undefined || isPlanned(pool) ? "Plan" : "Cluster";
-    }),
-  );
-  if (authorities.size > 1)
-    throw new IpamError("invalid", `policy ${policy.name} takes addresses from pools of authority Plan and Cluster`, {
-      hint: "Make two policies of it, one for each authority and each with NICs of its own.",
-    });
-  return [...authorities][0];
+  const issue = mixedAuthorities(policy, pools);
+  if (issue !== undefined) throw new IpamError("invalid", [issue]);
+  return [...authoritiesOf(policy, pools)][0];
 }
 
-/** One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. */
-export function claimsOf(policy: Policy, nodes: readonly ClusterNode[]): Claim[] {
-  return selectNodes(policy, nodes).flatMap((node) =>
-    [...policy.captures].map(([capture, { pool, interface: nic }]) => ({
-      owner: { kind: "Node", name: node.name },
-      name: claimName(policy, capture),
-      pool,
-      ...(nic === undefined ? {} : { interface: nic }),
-    })),
+/** What is wrong with a policy whose pools are not all of one authority. */
+export function mixedAuthorities(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue | undefined {
+  if (authoritiesOf(policy, pools).size < 2) return undefined;
+  return {
+    message: `policy ${policy.name} takes addresses from pools of authority Plan and Cluster`,
+    path: ["spec", "capture"],
+    hint: "Make two policies of it, one for each authority and each with NICs of its own.",
+  };
+}
+
+function authoritiesOf({ captures }: Policy, pools: ReadonlyMap<string, Pool>): ReadonlySet<"Plan" | "Cluster"> {
+  const used = [...captures.values()].map(({ pool }) => pools.get(pool));
+  return new Set(used.map((pool) => (pool === undefined || isPlanned(pool) ? "Plan" : "Cluster")));
+}
+
+/**
+ * One claim for each node a policy is for and each capture it makes: `Node/<node>` asks as `<policy>/<capture>`. `at` is where a
+ * capture stands.
+ */
+export function claimsOf(policy: Policy, nodes: readonly ClusterNode[], at: (capture: string) => Place): Claim[] {
+  const captures = [...policy.captures].map(([capture, { pool, interface: nic }]) => ({
+    name: claimName(policy, capture),
+    pool,
+    ...(nic === undefined ? {} : { interface: nic }),
+    at: () => at(capture),
+  }));
+  return selectNodes(policy, nodes).flatMap(({ name }) =>
+    captures.map((capture) => ({ owner: { kind: "Node", name }, ...capture })),
   );
 }
 

@@ -13,7 +13,7 @@ import {
 import { formatSelector, isSelected } from "../../schema/label-selector.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
-import { issueIn } from "../../schema/objects.ts";
+import { issueIn, placeOfName } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
 import type { Facts } from "../facts.ts";
 import type { IdleObject } from "../integration.ts";
@@ -149,9 +149,10 @@ export function nodesOnNetwork({ attachments }: SliceNetwork, { nodes }: Facts):
 /** One claim for each of them, by the name of the network. */
 export function claimsOnNetwork(network: SliceNetwork, facts: Facts): Claim[] {
   const { name: pool } = network.pool;
+  const [{ source }] = network.attachments;
   return [...nodesOnNetwork(network, facts)]
     .sort(byCodeUnit)
-    .map((name) => ({ owner: { kind: "Node", name }, name: pool, pool }));
+    .map((name) => ({ owner: { kind: "Node", name }, name: pool, pool, at: () => placeOfName(source) }));
 }
 
 /** Definitions that select none of the nodes. */
@@ -161,8 +162,9 @@ export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Fa
   return networks.flatMap(({ pool: { name }, attachments }) =>
     attachments
       .filter(({ value: { selector } }) => !nodes.some(({ labels }) => isSelected(labels, selector)))
-      .map(({ value: { title, selector } }) => ({
+      .map(({ source, value: { title, selector } }) => ({
         name,
+        at: source.at(selectorPath, formatSelector(selector)),
         why: `${attachmentKind} ${title} ${which}: its ${selectorAnnotation} is ${formatSelector(selector)}`,
       })),
   );

@@ -10,7 +10,7 @@ import {
   poolsAsked,
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { type Bag, placeOfName } from "../../schema/objects.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
 import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
 import { nameOf } from "../object-metadata.ts";
@@ -43,7 +43,10 @@ export const workload: Integration<WorkloadModel> = {
   usedMarks: ["nodeippool.nmstate.io/statefulset", "nodeippool.nmstate.io/deployment"],
   read: (objects) => ({ value: readModel(objects, hasNetworks) }),
   unserved: unservedWorkloads,
-  claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfWorkload(value, model, facts)),
+  claims: (model, facts) =>
+    model.workloads.flatMap(({ value, source }) =>
+      claimsOfWorkload(value, model, facts).map((claim) => ({ ...claim, at: () => placeOfName(source) })),
+    ),
   isClaim: isOfWorkload,
   render: renderWorkloads,
   uses: () => (located, found) => {

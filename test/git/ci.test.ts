@@ -125,7 +125,26 @@ it.each([
   expect(status).not.toBe(0);
 });
 
-it("a shallow clone is told what it cannot see", () => {
+it("red: a shallow clone, which cannot show what a merge gave away", () => {
   sh(takesSide("git merge -q -X theirs f"));
-  expect(runCi("--depth", "1").printed).toMatch(/^Note: this clone is shallow.* \(fetch-depth: 0 in /m);
+  expect(runCi("--depth", "1")).toEqual({
+    status: 5,
+    printed: expect.stringMatching(
+      /^nodeippool\.lock:1:1: unseen-history: .*: this clone is shallow: fetch the whole history \(fetch-depth: 0 .* git fetch --unshallow\)$/m,
+    ),
+  });
+});
+
+it("a person's shallow clone plans and allocates, with a note", () => {
+  const clone = scratchFolder();
+  try {
+    sh(`git clone -q --depth 1 "file://${folder}" checkout`, clone);
+    for (const verb of ["plan", "allocate"])
+      expect(shell(`nodeippool ${verb}`, `${clone}/checkout`)).toMatchObject({
+        status: 0,
+        stdout: expect.stringMatching(/^Note: .* may not be seen: this clone is shallow: fetch the whole history/m),
+      });
+  } finally {
+    rmSync(clone, { recursive: true, force: true });
+  }
 });

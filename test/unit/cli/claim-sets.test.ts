@@ -242,7 +242,7 @@ it("what another set has releasing by a name that is this set's now is to be fre
   await words("nodeippool mv --set storage backup uplink");
   edit("storage/policy.yaml", "storage/policy.yaml", (text) => text.replace("backup", "uplink"));
   expect((await allocate("storage")).stderr).toMatch(
-    /^invalid: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n/,
+    /^invalid: storage\/policy\.yaml:\d+:\d+: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n/,
   );
   expect((await words("nodeippool release 172.22.0.2 172.22.0.3 --confirm")).status).toBe(0);
   expect((await allocate("storage")).status).toBe(0);
@@ -256,7 +256,7 @@ it("two policies of one name in two folders are refused: they would be rendered 
   expect([status, stderr]).toEqual([
     2,
     expect.stringMatching(
-      /invalid: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n {2}Rename one of them; or declare that it came from there: nodeippool mv uplink --set network --to-set storage\n$/,
+      /^invalid: storage\/more\.yaml:\d+:\d+: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n {2}Rename one of them; or declare that it came from there: nodeippool mv uplink --set network --to-set storage\n$/,
     ),
   ]);
 });

@@ -12,6 +12,16 @@ const policyOn = (selector: string, name = "a") =>
   nicPolicyText(name, ["p"], "eth1", `  nodeSelector: {${selector}}\n`);
 const markers = `${lockText().slice(0, -1)}\n<<<<<<< ours\n=======\n>>>>>>> theirs\n`;
 
+/** Errors of a whole file, a whole plan or a whole record; every other one names the place of an object. */
+const placeless = new Set([
+  "no such manifests",
+  "an empty node list",
+  "nodes that are not text",
+  "manifests that are not text",
+  "a lock that would release all",
+  "a record that is a folder",
+]);
+
 /** Files to add, and what standard error says. */
 type Row = [what: string, status: number, files: Files, says: string | RegExp];
 const rows: Row[] = [
@@ -69,7 +79,89 @@ const rows: Row[] = [
     "pools that overlap",
     2,
     { "manifests/b.yaml": poolText("  range: {cidr: 10.0.0.0/24}", "q") },
-    /^overlap: pools p and q of network default share addresses\n {2}Give them separate ranges/,
+    /^overlap: manifests\/b\.yaml:5:17: pools p and q of network default share addresses: 10\.0\.0\.1 to 10\.0\.0\.6; p is in manifests\/a\.yaml:5:17\n {2}Give them separate ranges/,
+  ],
+  [
+    "pools that overlap in several places, and one address",
+    2,
+    {
+      "manifests/b.yaml": documentsOf(
+        poolText("  range: {cidr: 10.9.0.0/24}", "q"),
+        poolText("  range: {cidr: 10.9.0.0/24, exclude: [10.9.0.0/25]}\n  authority: Plan", "r"),
+        poolText("  range: {cidr: 10.8.0.0/24, end: 10.8.0.9}", "s"),
+        poolText("  range: {cidr: 10.8.0.0/24, start: 10.8.0.9}", "t"),
+      ),
+    },
+    /pools q and r of .* share addresses: 10\.9\.0\.1 to 10\.9\.0\.254; q is in manifests\/b\.yaml:5:17\n.*\n.* pools s and t .*: 10\.8\.0\.9; s is in/,
+  ],
+  [
+    "an address on record in the range of another pool",
+    2,
+    {
+      ...held,
+      "manifests/a.yaml": documentsOf(
+        poolText("  range: {cidr: 10.0.0.0/29, start: 10.0.0.3}"),
+        poolText("  range: {cidr: 10.0.0.0/29, end: 10.0.0.2}", "q"),
+        nicPolicyText("a"),
+      ),
+    },
+    /^overlap: manifests\/a\.yaml:11:17: pools q and p of network default share addresses: 10\.0\.0\.1 is recorded for Node\/n1\/a\/p\n/,
+  ],
+  [
+    "a gateway that another claim set has",
+    3,
+    {
+      "nodeippool.lock": lockText("10.0.0.6 Node/n9/x/p set=other"),
+      "manifests/a.yaml": documentsOf(
+        poolText("  range: {cidr: 10.0.0.0/29}\n  gateway: 10.0.0.6"),
+        nicPolicyText("a"),
+      ),
+    },
+    /^in-use: manifests\/a\.yaml:6:12: pool p: 10\.0\.0\.6 is its gateway, but is recorded for Node\/n9\/x\/p/,
+  ],
+  [
+    "a reservation for a misspelt node",
+    2,
+    {
+      "nodes.txt": "node1\nnode2\n",
+      "manifests/a.yaml": documentsOf(
+        poolText(
+          "  range: {cidr: 10.0.0.0/29}\n  reservations:\n  - {address: 10.0.0.1}\n  - {address: 10.0.0.2, owner: Node/nodel}",
+        ),
+        nicPolicyText("a"),
+      ),
+    },
+    /^invalid: manifests\/a\.yaml:8:32: pool p reserves 10\.0\.0\.2 for Node\/nodel, /,
+  ],
+  [
+    "a node without a hostname label",
+    2,
+    { "nodes.txt": "n1\nn2 rack=a\n" },
+    /^invalid: nodes\.txt:2:1: node n2 has no label kubernetes\.io\/hostname/,
+  ],
+  [
+    "two nodes with one hostname label",
+    2,
+    { "nodes.txt": "n1\nn2 kubernetes.io/hostname=n1\n" },
+    /^invalid: nodes\.txt:2:1: nodes n1 and n2 have the same label kubernetes\.io\/hostname: n1\n/,
+  ],
+  [
+    "an object of the name of a rendered one",
+    2,
+    { ...held, "nodes.txt": "n1\n", "manifests/b.yaml": policyText("  desiredState: {}", "a--n1") },
+    /^invalid: manifests\/\w\.yaml:\d+:\d+: NodeNetworkConfigurationPolicy a--n1 is written by /,
+  ],
+  [
+    "a policy of others that overrides an address on record",
+    2,
+    {
+      ...held,
+      "manifests/b.yaml": policyText(
+        "  desiredState: {interfaces: [{name: eth1, type: ethernet, ipv4: {enabled: true, dhcp: false, address: [{ip: 10.0.0.5, prefix-length: 29}]}}]}",
+        "b",
+      ),
+    },
+    /^invalid: manifests\/b\.yaml:3:18: policies a and b \(address: 10\.0\.0\.5\) both set the IPv4 addresses of eth1 on Node\/n1; /,
   ],
   [
     "authority Cluster",
@@ -81,7 +173,7 @@ const rows: Row[] = [
     "one NIC, two policies",
     2,
     { "manifests/b.yaml": nicPolicyText("b") },
-    /policies a and b both set the IPv4 addresses of eth1 on .*n1; .*\n {2}Set all addresses of one NIC in one policy/,
+    /^invalid: manifests\/b\.yaml:3:18: policies a and b both set the IPv4 addresses of eth1 on .*n1; .*; a is in manifests\/a\.yaml:9:18\n {2}Set all addresses of one NIC in one policy/,
   ],
   [
     "a bare name under another selector",
@@ -115,7 +207,7 @@ const rows: Row[] = [
     "an exhausted pool",
     3,
     { "nodes.txt": names(7) },
-    /^exhausted: pool p is exhausted: 7 needed, 6 free\n {2}Take addresses from another pool too: this one has its whole prefix\.\n$/,
+    /^exhausted: manifests\/a\.yaml:5:10: pool p is exhausted: 7 needed, 6 free\n {2}Take addresses from another pool too: this one has its whole prefix\.\n$/,
   ],
   ...[
     ["{cidr: 10.0.0.0/29, end: 10.0.0.2}", "Let the pool grow: a later end, or additionalRanges\\."],
@@ -137,19 +229,19 @@ const rows: Row[] = [
     "a pool that is full of releasing addresses",
     3,
     { "nodes.txt": names(6), "nodeippool.lock": lockText("10.0.0.1 Node/x/a/p releasing") },
-    /^exhausted: pool p is exhausted: 6 needed, 5 free\n {2}Take addresses from another pool too: this one has its whole prefix\. Or free the addresses that are releasing \(1\): nodeippool release\n$/,
+    /^exhausted: manifests\/a\.yaml:5:10: pool p is exhausted: 6 needed, 5 free\n {2}Take addresses from another pool too: this one has its whole prefix\. Or free the addresses that are releasing \(1\): nodeippool release\n$/,
   ],
   [
     "a rename that nobody declared",
     3,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/old/p") },
-    /^in-use: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Declare the rename, or allow the move: nodeippool mv old\/p a\/p, or nodeippool allocate --allow-move\n/,
+    /^in-use: manifests\/a\.yaml:12:8: Node\/n1\/a\/p in pool p: Node\/n1 would lose 10\.0\.0\.1 \(old\/p\).*\n {2}Declare the rename, or allow the move: nodeippool mv old\/p a\/p, or nodeippool allocate --allow-move\n/,
   ],
   [
     "another subnet for a pool with addresses",
     3,
     { ...held, "manifests/a.yaml": manifests.replace("10.0.0.0/29", "10.9.0.0/29") },
-    /^in-use: pool p is 10\.9\.0\.0\/29 of network default, but its allocations were made in 10\.0\.0\.0\/29/,
+    /^in-use: manifests\/a\.yaml:5:17: pool p is 10\.9\.0\.0\/29 of network default, but its allocations were made in 10\.0\.0\.0\/29/,
   ],
   [
     "an address that its pool excludes now",
@@ -161,7 +253,7 @@ const rows: Row[] = [
     "a claim of another set",
     2,
     { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p set=other if=eth9") },
-    /^invalid: policy a has addresses in claim set other, too: 10\.0\.0\.1 of n1\n.*: nodeippool mv a --set other --to-set default\n$/,
+    /^invalid: manifests\/a\.yaml:12:8: policy a has addresses in claim set other, too: 10\.0\.0\.1 of n1\n.*: nodeippool mv a --set other --to-set default\n$/,
   ],
   // 5: the record is broken
   [
@@ -195,6 +287,7 @@ describe.each(["plan", "allocate", "render"])("nodeippool %s fails and leaves ev
     expect(ran.stderr).toEqual(typeof says === "string" ? expect.stringContaining(says) : expect.stringMatching(says));
     expect(ran.status).toBe(status);
     expect(ran.stderr).not.toContain("bug:");
+    if (!placeless.has(what)) expect(ran.stderr).toMatch(/^[\w-]+: [^\s:]+:\d+:\d+: /);
     if (verb !== "plan" || status === 2) expect(ran.stdout).toBe("");
     expect(filesOf(folder)).toEqual(before);
   });

@@ -26,7 +26,11 @@ function said(
   const lines = held.map((line, i) => `10.0.0.${i + 1} ${line}`);
   const snapshot = recordOf(lines, pools);
   const proposed = plan({ pools, claims: claims.map(claimOf), snapshot, ...rest });
-  const refusal = releaseRefusal(proposed, snapshot, { isThere: presence, whyIdle: () => undefined });
+  const refusal = releaseRefusal(proposed, snapshot, {
+    isThere: presence,
+    whyIdle: () => undefined,
+    placeOf: () => undefined,
+  });
   return refusal?.issues.map(({ message }) => message) ?? [];
 }
 

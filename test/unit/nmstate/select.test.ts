@@ -11,6 +11,8 @@ import {
   read,
 } from "../../support/schema-text.ts";
 
+const nowhere = () => ({ file: "", line: 0, column: 0 });
+
 const nodes = nodesOf(
   `
 w1 kubernetes.io/hostname=w1,role=worker,zone=a
@@ -57,7 +59,7 @@ describe("selectNodes", () => {
   it("a bare name under any other selector is invalid, one issue for all of them", () => {
     const more = [...nodes, ...nodesOf("bare-2")];
     expect(issuesIn(() => selected("{role: worker}", more))).toEqual([
-      "policy a selects nodes by role, but only the name of bare is known",
+      "nodes:4:1 policy a selects nodes by role, but only the name of bare is known",
     ]);
   });
 
@@ -77,7 +79,7 @@ describe("claimsOf", () => {
       nicPolicyText("a", ["p", "six"]),
     );
     const [policy] = read(text).policies;
-    const claims = claimsOf(policy as never, nodesOf("n1\nn2"));
+    const claims = claimsOf(policy as never, nodesOf("n1\nn2"), nowhere);
     expect(claims.map(({ owner, name, pool, interface: nic }) => `${claimKey(owner, name)} ${pool} ${nic}`)).toEqual([
       "Node/n1/a/p p eth1",
       "Node/n1/a/six six eth1",
@@ -87,7 +89,7 @@ describe("claimsOf", () => {
   });
 
   it("has no NIC where the policy names none", () => {
-    const [claim] = claimsOf(policyWith("{}"), nodesOf("n1"));
-    expect(claim).toEqual({ owner: { kind: "Node", name: "n1" }, name: "a/x", pool: "p" });
+    const [claim] = claimsOf(policyWith("{}"), nodesOf("n1"), nowhere);
+    expect(claim).toEqual({ at: expect.any(Function), owner: { kind: "Node", name: "n1" }, name: "a/x", pool: "p" });
   });
 });

@@ -282,7 +282,9 @@ it("refuses pools that share addresses, as plan does", async () => {
   );
   const ran = await cli(["audit", "rendered"], folder);
   expect(ran).toMatchObject({ status: 2, stdout: "" });
-  expect(ran.stderr).toMatch(/^overlap: pools again and traffic-\d of network default share addresses/);
+  expect(ran.stderr).toMatch(
+    /^overlap: rendered\/pools\.yaml:7:11: pools again and traffic-\d of network default share addresses/,
+  );
 });
 
 it("does not miss the nodes of other claim sets", async () => {

@@ -256,7 +256,7 @@ it("two policies of one name in two folders are refused: they would be rendered 
   expect([status, stderr]).toEqual([
     2,
     expect.stringMatching(
-      /^invalid: storage\/more\.yaml:\d+:\d+: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n {2}Rename one of them; or declare that it came from there: nodeippool mv uplink --set network --to-set storage\n$/,
+      /\ninvalid: storage\/more\.yaml:\d+:\d+: policy uplink has addresses in claim set network, too: 172\.22\.0\.2 of node01 and 1 more\n {2}Rename one of them; or declare that it came from there: nodeippool mv uplink --set network --to-set storage\n$/,
     ),
   ]);
 });

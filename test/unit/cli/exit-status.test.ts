@@ -28,7 +28,9 @@ describe("--json, where a verb fails", () => {
     const { status, stdout, stderr } = await run(folder, "plan", "--json");
     const { assign, pending, error } = JSON.parse(stdout);
     expect([status, assign.length, pending.length, error.code]).toEqual([3, 6, 1, "exhausted"]);
-    expect(stderr).toContain(`exhausted: ${error.issues[0].message}\n`);
+    const [{ at, message }] = error.issues;
+    expect(at).toEqual({ file: "manifests/a.yaml", line: 5, column: 10 });
+    expect(stderr).toContain(`exhausted: manifests/a.yaml:5:10: ${message}\n`);
   });
 
   it("a flag of the command after -- is not ours", async () => {

@@ -34,7 +34,7 @@ async function allocated(files: Files): Promise<string> {
   return folder;
 }
 
-const ofRackB = "in-use: this plan releases all 2 addresses of policy rack-b (10.0.0.21 of b0, 10.0.0.22 of b1): ";
+const ofRackB = "this plan releases all 2 addresses of policy rack-b (10.0.0.21 of b0, 10.0.0.22 of b1): ";
 const confirm = "\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
 const whole = "of set default: wrong node list, selector or folder?";
 
@@ -45,7 +45,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "manifests/b.yaml": rack("rack-b", "rack: bb") },
     "allocate",
     3,
-    `${ofRackB}policy rack-b selects none of the nodes: none has rack: bb; did you mean b?${confirm}`,
+    `in-use: manifests/b.yaml:5:17: ${ofRackB}policy rack-b selects none of the nodes: none has rack: bb; did you mean b?${confirm}`,
   ],
   [
     "types rak: b for rack: b",
@@ -53,7 +53,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "manifests/b.yaml": rack("rack-b", "rak: b") },
     "allocate",
     3,
-    `${ofRackB}policy rack-b selects none of the nodes: none has rak: b; did you mean rack?${confirm}`,
+    `in-use: manifests/b.yaml:5:17: ${ofRackB}policy rack-b selects none of the nodes: none has rak: b; did you mean rack?${confirm}`,
   ],
   [
     "types a label, in a folder of two nodes",
@@ -61,7 +61,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "manifests/a.yaml": documentsOf(pool, rack("rack-a", "rack: aa")) },
     "allocate",
     3,
-    `in-use: this plan releases all 2 addresses of policy rack-a (10.0.0.1 of a0, 10.0.0.2 of a1): policy rack-a selects none of the nodes: none has rack: aa; did you mean a?${confirm}`,
+    `in-use: manifests/a.yaml:11:17: this plan releases all 2 addresses of policy rack-a (10.0.0.1 of a0, 10.0.0.2 of a1): policy rack-a selects none of the nodes: none has rack: aa; did you mean a?${confirm}`,
   ],
   [
     "lists the nodes of a rack with another label",
@@ -69,7 +69,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "nodes.txt": nodesOf("a", 20) + nodesOf("b", 2, "row=b") },
     "allocate",
     3,
-    `${ofRackB}policy rack-b selects none of the nodes: none has rack: b; did you mean a?${confirm}`,
+    `in-use: manifests/b.yaml:5:17: ${ofRackB}policy rack-b selects none of the nodes: none has rack: b; did you mean a?${confirm}`,
   ],
   [
     "gives a policy another pool",
@@ -77,7 +77,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "manifests/b.yaml": documentsOf(otherPool, rack("rack-b", "rack: b", "q")) },
     "allocate",
     3,
-    `${ofRackB}its owners are still there${confirm}`,
+    `in-use: manifests/b.yaml:13:8: ${ofRackB}its owners are still there${confirm}`,
   ],
   [
     "lists the nodes of another cluster",

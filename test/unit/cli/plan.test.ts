@@ -77,7 +77,7 @@ Run nodeippool allocate to record it.
     expect(status).toBe(3);
     expect(JSON.parse(stdout).pending).toHaveLength(1);
     expect(stderr).toBe(
-      "exhausted: pool p is exhausted: 7 needed, 6 free\n  Take addresses from another pool too: this one has its whole prefix.\n",
+      "exhausted: manifests/a.yaml:5:10: pool p is exhausted: 7 needed, 6 free\n  Take addresses from another pool too: this one has its whole prefix.\n",
     );
   });
 
@@ -240,14 +240,14 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringContaining(
-        "invalid: policy b has addresses in claim set default, too: 10.0.0.2 of n1 and 1 more\n  Rename one of them; or declare that it came from there: nodeippool mv b --to-set edge\n",
+        "invalid: edge/b.yaml:6:8: policy b has addresses in claim set default, too: 10.0.0.2 of n1 and 1 more\n  Rename one of them; or declare that it came from there: nodeippool mv b --to-set edge\n",
       ),
     });
     await run(folder, "allocate");
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(
-        /^invalid: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 and 1 more\n.*: nodeippool mv b --to-set edge\n$/,
+        /^invalid: edge/b.yaml:6:8: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 and 1 more\n.*: nodeippool mv b --to-set edge\n$/,
       ),
     });
     for (const text of [readFileSync(lock, "utf8"), begun]) {

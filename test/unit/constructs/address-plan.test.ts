@@ -140,7 +140,7 @@ describe("synthesis", () => {
   it("names a rename that may be one, and how to declare it", async () => {
     const record = await recordAfter(policy("a", "n1"));
     expect(drift(appOf(policy("b", "n1"), { record }))).toBe(
-      `[AddressPlan] Node/n1/b/eth1 in pool p: Node/n1 would lose 10.0.0.1 (a/eth1) and get another address
+      `[AddressPlan] network/b: Node/n1/b/eth1 in pool p: Node/n1 would lose 10.0.0.1 (a/eth1) and get another address
   Declare the rename, or allow the move: nodeippool mv a/eth1 b/eth1, or allowMove: true in AddressPlan.configure`,
     );
   });

@@ -120,7 +120,9 @@ describe("mixed authorities", () => {
       },
       { record: nothing },
     );
-    expect(drift(app)).toBe(`[AddressPlan] policy a takes addresses from pools of authority Plan and Cluster
+    expect(
+      drift(app),
+    ).toBe(`[AddressPlan] network/a: spec.capture: policy a takes addresses from pools of authority Plan and Cluster
   Make two policies of it, one for each authority and each with NICs of its own.`);
   });
 

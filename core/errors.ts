@@ -97,6 +97,11 @@ export function placed(at: Place | undefined): Pick<Issue, "at"> {
   return at === undefined ? {} : { at };
 }
 
+/** Where the other one of two objects stands, as the end of a message: `; NAME is in FILE:LINE:COLUMN`. Empty where that is no text. */
+export function besidesAt(name: string, at: Place | undefined): string {
+  return at === undefined || at.line === 0 ? "" : `; ${name} is in ${formatPlace(at)}`;
+}
+
 /** The value of a parse, or an IpamError `invalid` with all its issues. */
 export function unwrap<T>(parsed: Parsed<T>): T {
   if (parsed.issues) throw new IpamError("invalid", parsed.issues);

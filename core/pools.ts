@@ -8,7 +8,7 @@ import {
   sameSubnet,
 } from "./allocation.ts";
 import { formatBlock, holds, intervalOf, lastOf } from "./block.ts";
-import { byCodeUnit, formatPlace, IpamError, type Issue, placed } from "./errors.ts";
+import { besidesAt, byCodeUnit, IpamError, type Issue, placed } from "./errors.ts";
 import { hasGateway, type Pool } from "./pool.ts";
 import { anotherPool } from "./pool-words.ts";
 import { covers, type Interval, indexAt, intersect, overlaps } from "./range.ts";
@@ -142,9 +142,8 @@ const inCidr = ["range", "cidr"];
 /** The pool that is named second is the place; the first one is named in the message. */
 function overlapOf(a: Pool, b: Pool): Issue {
   const both = listed(intersect(a.range, b.range).map(rangeText));
-  const first = a.at === undefined ? "" : `; ${a.name} is in ${formatPlace(a.at(inCidr))}`;
   return {
-    message: `${share(a.name, b.name, a.network)}: ${both}${first}`,
+    message: `${share(a.name, b.name, a.network)}: ${both}${besidesAt(a.name, a.at?.(inCidr))}`,
     ...placed(b.at?.(inCidr)),
     hint: apart,
   };

@@ -1,12 +1,12 @@
 import {
   type Allocation,
+  besidesAt,
   type Claim,
   claimKey,
   familyOf,
   formatAddress,
   formatBlock,
   formatOwner,
-  formatPlace,
   type Issue,
   identityOf,
   importedSet,
@@ -109,9 +109,8 @@ class Pairs {
   private issueOf([first, second]: readonly [string, string], shown: string, list: string, owner: string): Issue {
     const where = this.isInCluster ? "" : ` on ${owner}`;
     const [other, at] = [first, second].map((name) => this.places.get(name)?.());
-    const known = other === undefined ? "" : `; ${first} is in ${formatPlace(other)}`;
     return {
-      message: `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list${known}`,
+      message: `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list${besidesAt(first, other)}`,
       ...placed(at),
       hint: "Set all addresses of one NIC in one policy.",
     };

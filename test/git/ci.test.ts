@@ -110,7 +110,7 @@ it.each([
   [
     "a reservation for a misspelt node",
     `sed -i 's/^spec: {/&reservations: [{address: 10.0.0.50, owner: Node\\/nl}], /' manifests/pool.yaml; ${commit}`,
-    /^invalid: pool p reserves 10\.0\.0\.50 for Node\/nl, .* did you mean Node\/n1\?$/m,
+    /^invalid: manifests\/pool\.yaml:4:51: pool p reserves 10\.0\.0\.50 for Node\/nl, .* did you mean Node\/n1\?$/m,
   ],
   [
     "an address in use twice",

@@ -247,7 +247,7 @@ describe("nodeippool plan finds manifests and nodes", () => {
     expect(await edge()).toMatchObject({
       status: 2,
       stderr: expect.stringMatching(
-        /^invalid: edge/b.yaml:6:8: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 and 1 more\n.*: nodeippool mv b --to-set edge\n$/,
+        /^invalid: edge\/b\.yaml:6:8: policy b has addresses in claim set default, too: 10\.0\.0\.2 of n1 and 1 more\n.*: nodeippool mv b --to-set edge\n$/,
       ),
     });
     for (const text of [readFileSync(lock, "utf8"), begun]) {

@@ -3,6 +3,7 @@ import type { Facts, Integration } from "../integrations/integration.ts";
 import { objectKey } from "../integrations/object-key.ts";
 import { asBag } from "../schema/objects.ts";
 import { integrationOf, readerOf } from "./asking.ts";
+import { isEnding, isHandedOver, isLeftToPlan } from "./left-to-plan.ts";
 import type { SourceOf } from "./reset.ts";
 import type { Scene } from "./scene.ts";
 import type { UnreadAddresses } from "./unread-addresses.ts";
@@ -82,6 +83,11 @@ export class OwnerStanding {
    *
    *  its owner    | its pool, and what asked for it            | it
    *  -------------+--------------------------------------------+-----------
+   *  there, not   | the pool was left to a plan, which has not | stays
+   *   deleted     |  taken it over                             |
+   *  the same     | the pool was left to a plan, which has     | is released
+   *  gone, or     | the pool retains its addresses             | stays
+   *   deleted     |                                            |
    *  gone, or no  | the pool is gone, or retains its addresses | stays
    *   object      |                                            |
    *  gone         | the pool is gone, and was but what all who | is released
@@ -102,9 +108,11 @@ export class OwnerStanding {
     const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
+    const object = this.scene.pools.get(pool)?.object;
+    if (isEnding(owner, this.world) && this.isRetained(line)) return true;
+    if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
     if (there !== undefined) return integration?.inCluster?.has?.(there, line, (key) => this.world.get(key)) ?? false;
-    const object = this.scene.pools.get(pool)?.object;
     const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
     return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
   }

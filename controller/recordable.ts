@@ -12,6 +12,7 @@ import {
 import { overlap } from "../state/overlap.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 import { whyNot } from "./failing-objects.ts";
+import { heldLines, heldProblem } from "./left-to-plan.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import type { RecordedPool } from "./pools-together.ts";
 
@@ -25,6 +26,8 @@ import type { RecordedPool } from "./pools-together.ts";
  *   cannot be read, or shares addresses with one |  UnsynchronizedIPPool, with what is wrong
  *   that may, or has the name of one             |
  *  does not fit its lines on record              | nothing: UnsynchronizedIPPool
+ *  is a plan's, and the controller has live lines| nothing: UnsynchronizedIPPool; they stay
+ *   of it from before                            |  (left-to-plan.ts)
  *  is in a subnet whose part of the record has   | nothing new: what is on record is kept and
  *   no room for another line                     |  released as ever
  *  any other                                     | addresses
@@ -33,7 +36,8 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
   const { unreadable = [], full = [] } = snapshot;
   const misfit = (pools: readonly Pool[]) => whyNot(() => checkPools(pools, snapshot, clusterSet));
   const isWhole = unreadable.length + full.length === 0;
-  if (isWhole && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
+  const held = heldLines(all, snapshot);
+  if (isWhole && held.size === 0 && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
   return all.map((defined) => {
     const isUnread = unreadable.some((subnet) => subnet.isRead !== true && isTouchedBy(defined, subnet));
     const one = isUnread ? { ...defined, isUnread } : defined;
@@ -42,6 +46,8 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
     const why = unreadable.find((subnet) => isTouchedBy(one, subnet))?.why ?? (pool && misfit([pool]));
     const problem = (message: string): PoolProblem => ({ reason: "UnsynchronizedIPPool", message });
     if (why !== undefined) return { ...rest, problem: problem(why) };
+    const its = pool && held.get(pool.name);
+    if (its !== undefined) return { ...rest, problem: heldProblem(its) };
     const noRoom = full.find(({ pools }) => pool && pools.some((other) => sameSubnet(other, pool)))?.why;
     return pool && noRoom ? { ...one, pool: { ...pool, automatic: [] }, noRoom } : one;
   });

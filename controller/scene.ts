@@ -25,6 +25,7 @@ import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
 import { whyNot } from "./failing-objects.ts";
 import { poolKind } from "./kinds.ts";
+import { heldSources } from "./left-to-plan.ts";
 import type { Showing } from "./occupied.ts";
 import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import { recordable, recordedIn } from "./recordable.ts";
@@ -87,10 +88,9 @@ export function readScene(
   );
   const wrong = [...unserved.keys()];
   const asking = forAll.filter((object) => asks(object, integrations) && !unserved.has(object)).sort(byAge);
-  const sourcesOf = (objects: Iterable<Seen>) => [...objects].flatMap((object) => world.concerns(object).sources);
-  const asked = new Set(sourcesOf(asking));
-  const unread = unreadSources(wrong, sourcesOf, integrations, snapshot, world).filter((source) => !asked.has(source));
-  const rejected = new Set([...wrong.map(objectKey), ...sourcesOf(wrong), ...unread]);
+  const held = heldSources(pools.values(), snapshot, world, integrations);
+  const unread = unreadSources(wrong, integrations, snapshot, world);
+  const rejected = rejectedKeys(wrong, asking, [...held, ...unread], world);
   const owners = new Set(asking.flatMap((object) => alone(object).owners));
   const conflicting = new Set(conflictingOf(snapshot.allocations, pools).map(({ claim }) => claim));
   const shared = asking.map(placeless);
@@ -130,18 +130,25 @@ export function toLookAgain(plan: Plan, { pools }: Facts, scene: Scene, world: W
   return found.map(({ claim }) => ownerOfKey(claim));
 }
 
+/** The keys of what cannot be acted upon, and of the sources that stay as they are with it, unless something else asks for them. */
+function rejectedKeys(wrong: readonly Seen[], asking: readonly Seen[], stays: readonly string[], world: World) {
+  const asked = new Set(asking.flatMap((object) => world.concerns(object).sources));
+  const sources = wrong.flatMap((object) => world.concerns(object).sources);
+  return new Set([...wrong.map(objectKey), ...sources, ...stays.filter((source) => !asked.has(source))]);
+}
+
 /**
  * What was given together, by whatever cannot be read: an object that does not say what it asks for with others may have asked
  * for any of it, be it on record or only written.
  */
 function unreadSources(
   unserved: readonly Seen[],
-  sourcesOf: (objects: Iterable<Seen>) => readonly string[],
   integrations: readonly Integration[],
   { allocations, releasing }: Snapshot,
   world: World,
 ): string[] {
-  const unread = unserved.filter((object) => sourcesOf([object]).every((source) => source === objectKey(object)));
+  const isItself = (object: Seen) => world.concerns(object).sources.every((source) => source === objectKey(object));
+  const unread = unserved.filter(isItself);
   return integrations
     .filter((one) => unread.some((object) => isReadBy(one, object)))
     .flatMap(({ isClaim, inCluster }) => {

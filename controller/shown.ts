@@ -2,6 +2,7 @@ import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../c
 import { isManaged } from "../integrations/in-cluster.ts";
 import type { Integration } from "../integrations/integration.ts";
 import { kindOf } from "../integrations/object-key.ts";
+import { childLabels } from "../schema/node.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
 import { usesIn } from "./scene.ts";
@@ -115,6 +116,10 @@ function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
 export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Showing[] {
   const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
   const there = world.get(key);
-  const report = isReport === "made" && there !== undefined && !isManaged(there) ? undefined : there;
-  return usesIn(report, integrations).map((use) => ({ ...use, isGiven }));
+  const isForeign = isReport === "made" && there !== undefined && !isManaged(there);
+  if (!isForeign) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
+  // A plan writes the node into a label: the hostname in the selector need not be its name.
+  const [owner] = world.concerns(there).owners;
+  if (owner === undefined || there.metadata.labels?.[childLabels.policy] === undefined) return [];
+  return usesIn(there, integrations).map((use) => ({ ...use, owner, isGiven }));
 }

@@ -1,7 +1,7 @@
 import { ownerOfKey, type Snapshot } from "../core/index.ts";
 import type { Facts } from "../integrations/integration.ts";
-import { asBag } from "../schema/objects.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
+import { isLeftToPlan } from "./left-to-plan.ts";
 
 /** Returns the pools that allocate nothing now, each with why, and with the owners that have addresses of it. */
 export function unsoundPools(
@@ -10,8 +10,8 @@ export function unsoundPools(
 ): NonNullable<Facts["unsound"]> {
   const found = pools.flatMap(({ name, problem, object, whole, isUnread = false }) => {
     if (problem === undefined) return [];
-    const { authority, clusterRange } = asBag(object.spec) ?? {};
-    const isPlanned = authority === "Plan" && clusterRange === undefined;
+    // What does not fit the record may have been allocated here before.
+    const isPlanned = isLeftToPlan(object) && problem.reason !== "UnsynchronizedIPPool";
     const owners = new Set(allocations.flatMap((line) => (line.pool === name ? ownerOfKey(line.claim) : [])));
     return [[name, { why: problem.message, isPlanned, isUnread, owners, ...(whole && { whole }) }] as const];
   });

@@ -33,7 +33,7 @@ export interface WatchedKind {
   readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
-  /** Does it report what an owner really has? `made`: those of its objects do that the controller made. */
+  /** Does it report what an owner really has? `made`: those of its objects do that the controller or a plan made. */
   readonly isReport?: boolean | "made";
   /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
   readonly isGrant?: boolean;

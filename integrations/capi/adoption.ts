@@ -1,4 +1,4 @@
-import { type Allocation, formatAddress, formatOwner, parseAddress } from "../../core/index.ts";
+import { type Allocation, formatAddress, formatOwner, type Pool, parseAddress } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 
@@ -32,6 +32,20 @@ export function whyNotAdopted(there: Bag, wanted: Bag, line?: Allocation): strin
   const gets = line?.address ?? parseAddress(`${asBag(wanted.spec)?.address}`).value;
   if (gets === undefined || has === gets) return undefined;
   return `has ${asBag(there.spec)?.address}, but ${formatAddress(gets)} is recorded for the claim. If no machine uses ${asBag(there.spec)?.address}, delete the IPAddress.`;
+}
+
+/**
+ * Returns in what the IPAddress of a claim differs from its pool, with the next step; undefined if it does not. The spec of an IPAddress cannot be
+ * changed, but an admission webhook may have changed it as it was created, and the controller does not replace what a machine may use.
+ */
+export function whyDiffers({ metadata, spec }: Bag, pool: Pool): string | undefined {
+  const given = { prefix: pool.prefix.length, gateway: pool.gateway === undefined ? "" : formatAddress(pool.gateway) };
+  const differences = Object.entries(given).flatMap(([field, own]) => {
+    const has = asBag(spec)?.[field] ?? "";
+    return has === own ? [] : `${field} ${has || "none"} instead of ${own || "none"}`;
+  });
+  if (differences.length === 0) return undefined;
+  return `IPAddress ${asBag(metadata)?.name} differs from NodeIPPool ${pool.name}: ${differences.join(", ")}. If no machine uses it, delete it: the controller creates it again.`;
 }
 
 /** What a claim without an address says of the IPAddress of ours that it keeps: `clusterctl move` brought it, and its address was not to be had. */

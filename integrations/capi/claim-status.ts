@@ -10,6 +10,8 @@ export interface ClaimState {
   readonly kept?: string | undefined;
   /** Why the IPAddress of its name is not its own. */
   readonly refused?: string | undefined;
+  /** In what its IPAddress differs from its pool. */
+  readonly differs?: string | undefined;
   /** Is there an IPAddress for it? */
   readonly hasAddress: boolean;
   /** Has another program deleted its IPAddress, which our finalizer keeps? */
@@ -29,11 +31,14 @@ export interface ClaimState {
  *  another program made an    | False | AllocationFailed | why it is not adopted
  *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is
+ *  the same, and it differs   | True  | Ready            | in what
+ *   from its pool             |       |                  |
  *  the same, and it is being  | True  | Ready            | that it stays
  *   deleted                    |       |                  |
  *  otherwise                  | none yet
  */
-export function claimConditions({ rejected, pending, kept, refused, hasAddress, isEnding }: ClaimState): Bag[] {
+export function claimConditions(state: ClaimState): Bag[] {
+  const { rejected, pending, kept, refused, differs, hasAddress, isEnding } = state;
   if (rejected !== undefined) return [notReady("PoolNotReady", rejected)];
   if (pending !== undefined) {
     const { code, message } = pending;
@@ -43,7 +48,7 @@ export function claimConditions({ rejected, pending, kept, refused, hasAddress, 
   }
   if (refused !== undefined) return [notReady("AllocationFailed", refused)];
   if (!hasAddress) return [];
-  const message = isEnding ? keptUntilGone : "Its IPAddress has its name";
+  const message = isEnding ? keptUntilGone : (differs ?? "Its IPAddress has its name");
   return [{ type: "Ready", status: "True", reason: "Ready", message }];
 }
 

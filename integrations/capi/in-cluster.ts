@@ -1,11 +1,12 @@
 import { type Allocation, formatOwner, ownerOfKey, parseAddress } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
+import type { Facts } from "../facts.ts";
 import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
 import { kindInGroup } from "../object-key.ts";
 import { isDeleting, nameOf } from "../object-metadata.ts";
 import { protection } from "./address.ts";
-import { isAdoptable, keptMessage, whyNotAdopted } from "./adoption.ts";
+import { isAdoptable, keptMessage, whyDiffers, whyNotAdopted } from "./adoption.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
 
@@ -83,7 +84,7 @@ function hasPaused({ metadata }: Bag): boolean {
   return asBag(asBag(metadata)?.annotations)?.[pausedAnnotation] !== undefined;
 }
 
-function report({ object, find, rejected, lines: [line], pending: [pending] }: Known): Report {
+function report({ object, find, rejected, lines: [line], pending: [pending] }: Known, { pools }: Facts): Report {
   const { name, namespace } = asBag(object.metadata) ?? {};
   const owner = formatOwner(ownerOfClaim({ name: `${name}`, namespace: `${namespace}` }));
   const there = find(keyOf(addressKind, owner));
@@ -97,10 +98,13 @@ function report({ object, find, rejected, lines: [line], pending: [pending] }: K
   const hasAddress = isOurs && refused === undefined;
   const kept = isOurs && line === undefined ? keptMessage(there) : undefined;
   const isEnding = there !== undefined && isDeleting(there);
-  const conditions = claimConditions({ rejected, pending, kept, refused, hasAddress, isEnding });
+  const pool = hasAddress && line !== undefined ? pools.get(line.pool) : undefined;
+  const differs = isOurs && pool !== undefined ? whyDiffers(there, pool) : undefined;
+  const conditions = claimConditions({ rejected, pending, kept, refused, differs, hasAddress, isEnding });
   return {
     finalizer: { name: finalizer, isWanted: true },
     ...(hasAddress ? { fields: { addressRef: { name } } } : {}),
+    ...(differs === undefined ? {} : { refused: differs }),
     ...(conditions.length === 0 ? {} : { conditions }),
   };
 }

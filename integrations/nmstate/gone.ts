@@ -1,7 +1,9 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
+import { childLabels } from "../../schema/node.ts";
 import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
+import { isManaged } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
@@ -18,7 +20,8 @@ import { usesOn } from "./uses.ts";
  *  gone     | none                              | none                                         | gone
  *  gone     | none                              | still there: a node of this name would act on it | in doubt
  *  gone     | still there                       | any                                          | in doubt
- *  there    | shows the address                 | any                                          | in doubt
+ *  there    | any                               | a plan made it, and it gives the address: the plan has that | gone
+ *  there    | shows the address                 | any other                                    | in doubt
  *  there    | does not show the address         | still gives it: who tries again puts it back | in doubt
  *  there    | names the NIC, not the address    | enacted, and gives the NIC a list without it | gone
  *  there    | shows the NIC without the address | enacted before the report, and tells no list | gone
@@ -74,7 +77,7 @@ export function goneFromNodes(
     const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${name}`);
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
-    if (isGivenBy(line, listsIn(own))) return false;
+    if (isGivenBy(line, listsIn(own))) return own !== undefined && isPlanned(own);
     const isProven = proven.has(line);
     const isUnseen = unused.has(line) && found.nodes.has(ownerOfKey(line.claim));
     const isNamed = namesNic(state, line.interface);
@@ -86,6 +89,11 @@ export function goneFromNodes(
     if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
     return isEnacted && isEnactedBefore(enactment, state);
   });
+}
+
+/** Did a plan make the policy of a node? */
+function isPlanned(policy: Bag): boolean {
+  return !isManaged(policy) && asBag(asBag(policy.metadata)?.labels)?.[childLabels.policy] !== undefined;
 }
 
 /** The address lists that a policy gives. */

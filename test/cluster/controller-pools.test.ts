@@ -101,13 +101,19 @@ describe("a NodeIPPool with authority Plan", () => {
     return { ...rest, spec: { ...asBag(spec), authority: "Plan", ...more } };
   };
 
-  /** What a plan makes for these nodes is applied. */
-  async function applyPlan(spec: object, ...nodes: readonly string[]): Promise<void> {
+  const about = ["manifests.json", "--nodes", "nodes.txt"];
+
+  /** The manifests of a plan for these nodes. */
+  function writePlan(spec: object, ...nodes: readonly string[]): void {
     const list = { apiVersion: "v1", kind: "List", items: [spec, policy("a", "p")] };
     writeFileSync(join(folder, "manifests.json"), JSON.stringify(list));
     const rows = nodes.map((name) => `${name} kubernetes.io/hostname=${name},role=worker\n`);
     writeFileSync(join(folder, "nodes.txt"), rows.join(""));
-    const about = ["manifests.json", "--nodes", "nodes.txt"];
+  }
+
+  /** What a plan makes for these nodes is applied. */
+  async function applyPlan(spec: object, ...nodes: readonly string[]): Promise<void> {
+    writePlan(spec, ...nodes);
     expect(nodeippool(["allocate", ...about], folder).status).toBe(0);
     await stage().kubectl("apply -f -", nodeippool(["render", ...about], folder).stdout);
     await stage().apply(spec);
@@ -140,5 +146,31 @@ describe("a NodeIPPool with authority Plan", () => {
     await stage().join("n3");
     await stage().settles(["n2/a 10.0.1.5", "n3/a 10.0.1.6"], ["n1 10.0.1.1"]);
     await stage().until(() => stage().message("a"), "3/3 nodes successfully configured");
+  });
+
+  it("takes over what the controller allocated, step by step as docs/cluster-pools.md says, and no address moves", async () => {
+    stage().controller();
+    await stage().apply(pool("p", 1, 9), policy("a", "p"));
+    // A plan that does not know this gives n1 the first address.
+    const lines = ["n2/a 10.0.1.1", "n1/a 10.0.1.2"];
+    await stage().join("n2");
+    await stage().settles(lines.slice(0, 1));
+    await stage().join("n1");
+    await stage().settles(lines);
+    writeFileSync(join(folder, "nns.json"), await stage().kubectl("get nns -o json"));
+    await stage().apply(planned());
+    await stage().until(() => stage().reason("p"), "UnsynchronizedIPPool");
+    await stage().stays(lines, 2_000);
+    rmSync(join(folder, "nodeippool.lock"), { force: true });
+    writePlan(planned(), "n1", "n2");
+    expect(nodeippool(["import", "nns.json", ...about], folder).status).toBe(0);
+    expect(nodeippool(["allocate", ...about], folder).status).toBe(0);
+    await stage().kubectl("delete nncp a");
+    await stage().stays(lines, 1_000);
+    const label = "app.kubernetes.io/managed-by=nodeippool-controller";
+    await stage().kubectl(`delete nncp -l ${label},nodeippool.nmstate.io/policy=a`);
+    await stage().kubectl("apply -f -", nodeippool(["render", ...about], folder).stdout);
+    await stage().settles([], ["n2 10.0.1.1", "n1 10.0.1.2"]);
+    await stage().until(() => stage().reason("p"), "ReconciledPool");
   });
 });

@@ -5,6 +5,7 @@ import { childLabels } from "../../../schema/node.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
+import { addressClaim, ownersLines, PoolOwners } from "../../support/pool-owners.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
 /** A controller with pool `p` of ten addresses, policy `a`, and these nodes. */
@@ -89,6 +90,34 @@ describe("a pool in use", () => {
     sim.node("n1");
     await sim.pass(2000);
     expect(list()).toEqual(["10.0.0.1 n1", "10.0.0.2 n2", "10.0.0.3 n3"]);
+  });
+});
+
+describe("a pool that retains addresses", () => {
+  it("keeps those of owners of each kind for their return, and frees them once it no longer retains", async () => {
+    const all = await PoolOwners.begin();
+    all.setSpec({ reclaimPolicy: "Retain" });
+    await all.pass(1000);
+    const leave = async () => {
+      for (const name of ["n1", "n2"]) all.removeNode(name);
+      all.removeClaims();
+      await all.pass(40_000);
+    };
+    await leave();
+    expect(all.objects().filter((one) => !one.startsWith("a {"))).toEqual([]);
+    all.restart();
+    all.sim.create(addressClaim("late"));
+    await all.pass(40_000);
+    const late = "10.0.0.7 IPAddressClaim/default:late/address";
+    expect(all.sim.lines()).toEqual([...ownersLines, late]);
+    for (const name of ["n1", "n2"]) all.sim.node(name);
+    await all.createClaims();
+    expect(all.sim.lines()).toEqual([...ownersLines, late]);
+    expect(all.objects()).toContain("c 10.0.0.3");
+    await leave();
+    all.setSpec({ reclaimPolicy: "Delete" });
+    await all.pass(60_000);
+    expect(all.sim.lines()).toEqual([late]);
   });
 });
 

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { contestMessage } from "../../../controller/contest.ts";
 import type { Write } from "../../../controller/write-limit.ts";
+import { IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { Integration } from "../../../integrations/integration.ts";
-import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -175,6 +176,21 @@ describe("what cannot be changed in an object, which a webhook changes as the ob
       object.kind === "IPAddress" ? ({ ...object, spec: { ...asBag(object.spec), prefix: 30 } } as never) : object;
   };
   const spec = (sim: SimController) => asBag(sim.object("IPAddress", "c")?.spec);
+  const withSpec = (object: Bag, more: Bag) => ({ ...object, spec: { ...asBag(object.spec), ...more } });
+  /** A program changes the IPAddress as it is created, and the controller does not get the answer. */
+  const loseAnswer = (sim: SimController) => {
+    const { server } = sim;
+    const create = server.create.bind(server);
+    server.create = (resource, object) => {
+      const isIt = resource.plural === "ipaddresses";
+      const stored = create(
+        resource,
+        isIt ? (withSpec(object as never, { prefix: 30, gateway: "10.0.0.3" }) as never) : object,
+      );
+      if (!isIt) return stored;
+      throw new IpamError("unknown-outcome", "the answer is lost");
+    };
+  };
 
   it("is left as it is where it is a default", async () => {
     const sim = beginWith(addDefaults);
@@ -194,6 +210,30 @@ describe("what cannot be changed in an object, which a webhook changes as the ob
       again.server.webhook = webhook;
       await again.pass(30_000);
       expect(writes(again)).toEqual([]);
+    }
+  });
+
+  it.each<[string, (sim: SimController) => void]>([
+    ["as it is created, and the answer to that is lost", loseAnswer],
+    [
+      "later",
+      (sim) => sim.change("IPAddress", "c", (one) => withSpec(one, { prefix: 30, gateway: "10.0.0.3" }), "metal3"),
+    ],
+  ])("is named on the claim if another program changes it %s, also after a restart", async (_, interfere) => {
+    const sim = beginWith(() => {});
+    sim.change("NodeIPPool", "p", (one) => withSpec(one, { gateway: "10.0.0.9" }));
+    if (interfere === loseAnswer) interfere(sim);
+    await sim.pass(5000);
+    if (interfere !== loseAnswer) interfere(sim);
+    await sim.pass(30_000);
+    const says =
+      "IPAddress c differs from NodeIPPool p: prefix 30 instead of 24, gateway 10.0.0.3 instead of 10.0.0.9. If no machine uses it, delete it: the controller creates it again.";
+    for (const one of [sim, restart(sim, [capi("v1beta2")])]) {
+      await one.pass(5000);
+      const { status, message } =
+        conditionOf(asBag(sim.object("IPAddressClaim", "c")?.status)?.conditions, "Ready") ?? {};
+      expect([status, message]).toEqual(["True", says]);
+      expect(one.said).toContain(`IPAddressClaim.ipam.cluster.x-k8s.io/metal3:c Refused: ${says}`);
     }
   });
 

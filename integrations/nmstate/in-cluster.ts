@@ -1,4 +1,5 @@
 import { byCodeUnit, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
@@ -12,7 +13,7 @@ import { replaceCaptures } from "./model.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
-import { policyConditions, unlocking } from "./policy-status.ts";
+import { type Count, policyConditions, unlocking } from "./policy-status.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
@@ -146,7 +147,7 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
     available: byFares.get("available")?.length ?? 0,
     failing: failing.sort(byCodeUnit),
     notReady: selected.filter(({ isReady }) => isReady === false).length,
-    away: awayIn(children, nodes),
+    ...unfinishedIn(children, nodes),
     waiting: [...waiting],
     reasons: [...new Set(reasons)],
     rejected: rejected === undefined ? undefined : inSentences({ message: rejected, ...step }),
@@ -155,15 +156,13 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
 }
 
-/** The nodes that are not Ready and have a policy that they have yet to apply. */
-function awayIn(children: Known["made"], nodes: Facts["nodes"]): string[] {
-  const away = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
-  const unfinished = children.filter(({ object, about }) => faresBy(object, about[0]) === "progressing");
-  return unfinished
-    .map(({ object }) => nodeOf(object))
-    .filter((name) => away.has(name))
-    .map(String)
-    .sort(byCodeUnit);
+/** The nodes that have a policy which they have yet to apply: those that are Ready, and the others. */
+function unfinishedIn(children: Known["made"], nodes: Facts["nodes"]): Pick<Count, "unfinished" | "away"> {
+  const unready = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
+  const onTheirWay = children.filter(({ object, about }) => faresBy(object, about[0]) === "progressing");
+  const names = onTheirWay.map(({ object }) => `${nodeOf(object)}`).sort(byCodeUnit);
+  const [away, unfinished] = partition(names, (name) => unready.has(name));
+  return { away, unfinished };
 }
 
 /**

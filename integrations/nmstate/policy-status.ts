@@ -8,6 +8,8 @@ export interface Count {
   /** The names of the nodes whose handlers failed, and gave up. */
   readonly failing: readonly string[];
   readonly notReady: number;
+  /** The names of the nodes that are Ready and whose handlers have yet to finish. */
+  readonly unfinished: readonly string[];
   /** The names of the nodes that are not Ready and have yet to apply a change, also one that only takes addresses off. */
   readonly away: readonly string[];
   /** The names of the nodes that get no address, and each reason once. */
@@ -29,13 +31,14 @@ export interface Count {
  *   and none is configured      |             |                          |  NotReady (a handler would say Available here)
  *  a node gets no address       | Degraded    | FailedToConfigure        | why, how many nodes, and the first three
  *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure, which, what to do
- *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished
+ *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished, and
+ *                               |             |                          |  which are on their way
  *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
  *
  * But for Degraded, the message also names the nodes that the policy waits for because they are not Ready, and what to do.
  */
 export function policyConditions(count: Count): Bag[] {
-  const { nodes, available, failing, notReady, away, waiting, reasons, rejected } = count;
+  const { nodes, available, failing, notReady, unfinished, away, waiting, reasons, rejected } = count;
   const ignored = `${notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`}${waitsFor(away)}`;
   const ready = nodes - notReady;
   if (rejected !== undefined) return failed(rejected);
@@ -49,7 +52,10 @@ export function policyConditions(count: Count): Bag[] {
     return conditions("ConfigurationProgressing", {
       Degraded: "Unknown",
       Available: "Unknown",
-      Progressing: ["True", `Policy is progressing ${available}/${ready} nodes finished${ignored}`],
+      Progressing: [
+        "True",
+        `Policy is progressing ${available}/${ready} nodes finished${onTheWay(unfinished)}${ignored}`,
+      ],
       Ignored: "False",
     });
   return conditions("SuccessfullyConfigured", {
@@ -63,6 +69,11 @@ export function policyConditions(count: Count): Bag[] {
 function whyFailing({ nodes, failing }: Count): string {
   const next = `kubectl get nnce -l nmstate.io/node=${failing[0]} -o yaml`;
   return `${failing.length}/${nodes} nodes failed to configure (${listed(failing)}). The rollout stops until that is mended: ${next}`;
+}
+
+function onTheWay([first, ...others]: readonly string[]): string {
+  if (first === undefined) return "";
+  return `, waiting for ${listed([first, ...others])} (kubectl get nnce -l nmstate.io/node=${first})`;
 }
 
 function waitsFor(away: readonly string[]): string {

@@ -24,7 +24,8 @@ describe("nodes come and go", () => {
     await stage().until(row, "3     5     ReconciledPool\n");
     const selector = () => stage().says("nncp static-ip", "{.spec.nodeSelector}");
     await stage().until(selector, '{"nmstate.io/ippool-template":"parked"}');
-    await stage().until(() => stage().message("static-ip"), "Policy is progressing 0/3 nodes finished");
+    const waiting = "waiting for node01, node02 (kubectl get nnce -l nmstate.io/node=node01)";
+    await stage().until(() => stage().message("static-ip"), `Policy is progressing 0/3 nodes finished, ${waiting}`);
     // Half of the nodes may be on their way at once, and nobody enacts anything here.
     const ips = "{.spec.desiredState.interfaces[*].ipv4.address[0].ip}";
     const of = (node: string) => stage().says(`nncp static-ip--${node} --ignore-not-found`, ips);

@@ -154,7 +154,9 @@ describe("a clean-up on a node that is not Ready", () => {
         (key) => `${key} StillReleasing: ${why}. ${next}`,
       ),
     );
-    expect(messageOf(sim, "Progressing")).toBe(`Policy is progressing 1/2 nodes finished. ${waits}`);
+    expect(messageOf(sim, "Progressing")).toBe(
+      `Policy is progressing 1/2 nodes finished, waiting for n3 (kubectl get nnce -l nmstate.io/node=n3). ${waits}`,
+    );
     sim.remove("Node", "n1");
     await sim.pass(60_000);
     expect(told(sim)).toContain(

@@ -108,7 +108,9 @@ describe("a policy whose pool is not in the cluster says so", () => {
     expect(standing(sim, "a")).toBe(absent("p", "."));
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
     await sim.pass(20_000);
-    expect(standing(sim, "a")).toBe("Progressing: Policy is progressing 0/1 nodes finished");
+    expect(standing(sim, "a")).toBe(
+      "Progressing: Policy is progressing 0/1 nodes finished, waiting for n1 (kubectl get nnce -l nmstate.io/node=n1)",
+    );
   });
 
   it("also once its pool has been deleted, while nodes keep their addresses", async () => {

@@ -1,7 +1,16 @@
 import { describe, expect, it } from "vitest";
 import { type Count, policyConditions, unlocking } from "../../../integrations/nmstate/policy-status.ts";
 
-const fine: Count = { nodes: 3, available: 3, failing: [], notReady: 0, away: [], waiting: [], reasons: [] };
+const fine: Count = {
+  nodes: 3,
+  available: 3,
+  failing: [],
+  notReady: 0,
+  unfinished: [],
+  away: [],
+  waiting: [],
+  reasons: [],
+};
 
 describe("policyConditions", () => {
   it.each<[Partial<Count>, string, string, string]>([
@@ -20,10 +29,10 @@ describe("policyConditions", () => {
       "Policy is progressing 0/1 nodes finished, 2 nodes ignored due to NotReady state",
     ],
     [
-      { available: 1, notReady: 1, away: ["a"] },
+      { available: 1, notReady: 1, unfinished: ["b"], away: ["a"] },
       "Progressing",
       "ConfigurationProgressing",
-      "Policy is progressing 1/2 nodes finished, 1 nodes ignored due to NotReady state. It waits for nodes that are not Ready: a. Start such a node again or, if it does not come back, delete it: kubectl delete node a",
+      "Policy is progressing 1/2 nodes finished, waiting for b (kubectl get nnce -l nmstate.io/node=b), 1 nodes ignored due to NotReady state. It waits for nodes that are not Ready: a. Start such a node again or, if it does not come back, delete it: kubectl delete node a",
     ],
     [
       { nodes: 0, away: ["a", "b", "c", "d", "e"] },

@@ -243,7 +243,7 @@ describe("a clean-up that fails for good on a node that the policy no longer sel
     const sim = await deselected("n1");
     expect(children(sim)).toEqual(["a--n1", "a--n2"]);
     expect(message(sim, "Progressing")).toBe(
-      "Policy is progressing 0/1 nodes finished, waiting for n1, n2 (kubectl get nnce -l nmstate.io/node=n1)",
+      "Policy is progressing 0/1 nodes finished, waiting for n2 (kubectl get nnce -l nmstate.io/node=n2)",
     );
   });
 });

@@ -166,4 +166,17 @@ describe("a clean-up on a node that is not Ready", () => {
     await sim.pass(60_000);
     expect(sim.lines().filter((line) => line.includes("n1"))).toEqual([]);
   });
+
+  it("waits its turn on a node that is Ready, and an Event says so", async () => {
+    const sim = await begin();
+    edit(sim, 1400);
+    await sim.pass(3000);
+    relabel(sim, "n2", "spare");
+    await sim.pass(90_000);
+    expect(mtus(sim)).toEqual([1400, undefined, undefined]);
+    expect(told(sim).at(-1)).toBe(
+      `${kind}.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: policy a--n2 still has it, because the rollout of its policy has not reached node n2. See which nodes the rollout waits for: kubectl describe nncp a`,
+    );
+    expect(messageOf(sim, "Progressing")).toMatch("waiting for n1 (");
+  });
 });

@@ -101,15 +101,22 @@ test("a policy that is deleted and made anew, as its captures cannot change, giv
   await until(async () => `${await onNodes()}` === `${before}`, "all nodes have their addresses");
 });
 
-test("an edit reaches a node whose handler was down, and no address changes; a node that left meanwhile frees its own", async () => {
+test("an edit passes over a node that is down, and reaches it once it is back; no address changes; a node that left meanwhile frees its own", async () => {
   await lab.leave("node04");
   const before = await onNodes();
   await lab.killHandler("node01");
-  const edit = [{ op: "add", path: "/spec/desiredState/interfaces/0/mtu", value: 1400 }];
+  await isReady("node01", "Unknown");
+  const edit = [
+    { op: "add", path: "/spec/desiredState/interfaces/0/mtu", value: 1400 },
+    { op: "add", path: "/spec/maxUnavailable", value: 1 },
+  ];
   await lab.cluster.kubectl(["patch", "nncp", "static-ip", "--type=json", "-p", JSON.stringify(edit)]);
   const mtus = async () => (await everywhere((node) => runIn(node, "cat", ["/sys/class/net/eth1/mtu"]))).join("");
   await until(async () => (await mtus()) === "1500\n1400\n1400\n", "the nodes with a handler have the edit");
+  const waits = /2\/3 nodes successfully configured, 1 nodes ignored due to NotReady state\. It waits for .* node01\./;
+  await until(async () => waits.test(await said("static-ip", "Available")), "the policy names the node");
   await lab.startHandler("node01");
+  await isReady("node01", "True");
   await until(async () => (await mtus()) === "1400\n1400\n1400\n", "all nodes have the edit");
   await until(async () => (await usage()) === "3 of 10", "the addresses of node04 are free");
   expect(await policies()).not.toContain("node04");
@@ -154,6 +161,12 @@ test("a reset frees the address of a NIC that does not come back", async () => {
 async function isAvailable(policy: string, nodes: number): Promise<void> {
   const message = `${nodes}/${nodes} nodes successfully configured`;
   await until(async () => (await said(policy, "Available")) === message, `${policy}: ${message}`, 60_000);
+}
+
+/** What the kubelet, or the node lifecycle controller in its place, says of a node. */
+async function isReady(node: string, status: string): Promise<void> {
+  const patch = JSON.stringify({ status: { conditions: [{ type: "Ready", status }] } });
+  await lab.cluster.kubectl(["patch", "node", node, "--subresource=status", "-p", patch]);
 }
 
 async function policies(): Promise<string> {

@@ -59,7 +59,10 @@ planning("allocate", "decide addresses and record them in the lock")
   .usage("[options] [manifests] | [options] -- COMMAND...")
   .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
-  .option("--confirm", "release addresses although nodes and policies are still there, or many at once")
+  .option(
+    "--confirm",
+    "release addresses although nodes and policies are still there, or many at once, or leave them on an old NIC",
+  )
   .option("--landed <rev>", "after a merge: the git revision whose lines keep their addresses")
   .option("--json", "print JSON and nothing else")
   .action(async (path, _command, options) => {

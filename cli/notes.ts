@@ -1,4 +1,5 @@
-import { familyOf, formatIssue, type Plan, policyOfKey } from "../core/index.ts";
+import { formatIssue, type Plan, policyOfKey } from "../core/index.ts";
+import { keepsResolver } from "../integrations/nmstate/resolver.ts";
 import { isPolicyClaim } from "../integrations/nmstate/select.ts";
 import type { Proposal } from "../pipeline/proposal.ts";
 import { asBag } from "../schema/objects.ts";
@@ -11,7 +12,6 @@ export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
   return [
     ...idleNotes(workspace),
     ...gonePolicyNotes(workspace, plan),
-    ...oldNicNotes(workspace, plan),
     ...resolverNotes(workspace),
     ...unsaidNotes(proposal),
   ];
@@ -44,31 +44,11 @@ function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan)
     );
 }
 
-/** NICs that keep an address, because their policy gives it to another NIC and does not mention them: nmstate changes nothing there. */
-function oldNicNotes({ manifests }: Workspace, { keep }: Plan): string[] {
-  const moved = keep.flatMap(({ allocation: { address, claim, interface: nic }, was }) =>
-    was?.interface === undefined || was.interface === nic || !isPolicyClaim(claim)
-      ? []
-      : { policy: policyOfKey(claim), old: was.interface, family: familyOf(address) },
-  );
-  const groups = Map.groupBy(moved, ({ policy, old, family }) => `${policy} ${old} ${family}`);
-  return [...groups.values()].flatMap((group) => {
-    const [{ policy, old, family }] = group as [(typeof group)[0]];
-    const source = manifests.owned.find(({ object }) => asBag(object.metadata)?.name === policy);
-    if (JSON.stringify(source?.object.spec)?.includes(JSON.stringify(old))) return [];
-    const what = `policy ${policy} gives ${plural(group.length, "address")} to another NIC, and ${old} keeps ${group.length === 1 ? "it" : "them"}`;
-    return [
-      `Note: ${what}. If nodes still have ${old}, add it to the policy: {name: ${old}, ipv${family}: {enabled: false}}`,
-    ];
-  });
-}
-
-/** Policies that set DNS servers beside NICs. nmstate keeps the servers in the profile of a NIC, and NetworkManager then refuses to turn IPv4 off there. */
+/** Policies whose DNS servers stay beside NICs: NetworkManager refuses to turn an address family off in a profile that has DNS servers. */
 function resolverNotes({ manifests }: Workspace): string[] {
   return manifests.owned.flatMap(({ object: { kind, metadata, spec } }) => {
-    const { interfaces, "dns-resolver": resolver } = asBag(asBag(spec)?.desiredState) ?? {};
-    if (kind !== "NodeNetworkConfigurationPolicy" || interfaces === undefined || resolver === undefined) return [];
-    const what = `policy ${asBag(metadata)?.name} has dns-resolver beside interfaces`;
+    if (kind !== "NodeNetworkConfigurationPolicy" || !keepsResolver(asBag(spec)?.desiredState)) return [];
+    const what = `policy ${asBag(metadata)?.name} has dns-resolver beside interfaces, with a link-local server or auto-dns: true`;
     return [
       `Note: ${what}: nmstate 2.2.62 cannot take their addresses off later. Move dns-resolver to a policy of its own`,
     ];

@@ -14,6 +14,8 @@ export type { Facts, UnsoundPool } from "./facts.ts";
 export interface Holdings {
   readonly snapshot: Snapshot;
   readonly set: string;
+  /** The record before the plan, if `snapshot` has a plan in it that is to be held against that. */
+  readonly before?: Snapshot;
 }
 
 /** A Kubernetes object, as it is written out. */

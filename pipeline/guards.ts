@@ -27,7 +27,7 @@ import { misspeltReservers } from "./reserved-for.ts";
  *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
  *  | noMisspelt      | a reservation for a misspelt owner, whose address another owner would get |
  *  | nothingPending  | a claim without an address: all or nothing                                |
- *  | releasesMeant   | a wrong selector, node list or folder, which would release addresses      |
+ *  | releasesMeant   | a wrong selector, node list or folder, which would release addresses; a policy that leaves them on its old NIC |
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
  *  | renderable      | a record of what cannot be written to the cluster                         |
  *
@@ -41,14 +41,25 @@ const nothingPending: Guard = ({ plan, desired }) => caught(() => refusePending(
 
 const releasesMeant: Guard = (proposal) => (proposal.options.confirmRelease ? undefined : doubtfulRelease(proposal));
 
-/** The refusal of a proposal that releases addresses as a mistake would, whether or not that is confirmed (`releaseRefusal`). */
-export function doubtfulRelease({ plan, before, desired }: Proposal): IpamError | undefined {
+/**
+ * The refusal of a proposal that releases addresses as a mistake would (`releaseRefusal`), or leaves them on a NIC that no policy
+ * mentions any more, whether or not that is confirmed.
+ */
+export function doubtfulRelease({ plan, before, desired, holdings }: Proposal): IpamError | undefined {
   const releasesNone = plan.release.length === 0 && plan.keep.every(({ releasing }) => !releasing);
-  return releasesNone ? undefined : releaseRefusal(plan, before, presenceIn(desired));
+  const released = releasesNone ? [] : (releaseRefusal(plan, before, presenceIn(desired))?.issues ?? []);
+  const isSameNic = plan.keep.every(({ allocation, was = allocation }) => allocation.interface === was.interface);
+  const left = isSameNic ? [] : conflictsIn(desired, { ...holdings, before }).filter(mayBeMeant);
+  return released.length + left.length === 0 ? undefined : new IpamError("in-use", [...released, ...left]);
 }
 
 /** Two objects must not undo each other; also where nothing is planned. */
-export const noConflicts: Guard = ({ desired, holdings }) => refusalOf(conflictsIn(desired, holdings));
+export const noConflicts: Guard = ({ desired, holdings }) =>
+  refusalOf(conflictsIn(desired, holdings).filter((one) => !mayBeMeant(one)));
+
+function mayBeMeant({ remedy }: Issue): boolean {
+  return remedy?.[0] === "allow";
+}
 
 /** Objects that write addresses out are held against the record as it will be, like `audit` does it. */
 const manifestsAgree: Guard = (proposal) => {

@@ -19,6 +19,11 @@ export function childName(policy: string, node: string): string {
   return shorten(name, `---${hashOf(`${policy}/${node}`)}`);
 }
 
+/** The name of the policy that sets the DNS servers of one node alone. */
+export function resolverName(policy: string, node: string): string {
+  return childName(`${policy}.dns`, node);
+}
+
 /** A text as a label value: itself, or shortened with a hash. */
 export function labelValue(text: string): string {
   return text.length <= limit ? text : shorten(text, `-${hashOf(text)}`);

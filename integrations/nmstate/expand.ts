@@ -1,10 +1,11 @@
 import { type Address, type Allocation, formatAddress, IpamError, type Pool } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import { type Field, Reference } from "../../schema/template.ts";
-import { childPolicy } from "./child.ts";
+import { type Field, hasTemplate, Reference } from "../../schema/template.ts";
+import { childPolicy, resolverName } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { copiedMetadata } from "./copied-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
+import { withoutResolver } from "./resolver.ts";
 import { type Replaced, withoutOldRoutes } from "./routes.ts";
 import { parkKey } from "./select.ts";
 
@@ -21,15 +22,23 @@ export interface ChildInput {
 }
 
 /**
- * One node's policy. Everything the user wrote stays, but references become values of their own type, captures of
- * pools are gone, and the selector is the node's own hostname label.
+ * One node's policy, and beside it one for its DNS servers if they are better set alone (`withoutResolver`). Everything the user wrote
+ * stays, but references become values of their own type, captures of pools are gone, and the selector is the node's own hostname label.
  */
-export function expandPolicy({ policy, node, addresses, releasing, replaced = [] }: ChildInput): PolicyObject {
-  const desiredState = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
-  return childPolicy(policy, node, {
+export function expandPolicy({ policy, node, addresses, releasing, replaced = [] }: ChildInput): PolicyObject[] {
+  const filled = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
+  const { desiredState, resolver } = withoutResolver(filled);
+  const own = childPolicy(policy, node, {
     capture: policy.otherCaptures,
     desiredState: withoutOldRoutes(removals(desiredState, releasing, policy), replaced),
   });
+  return resolver === undefined ? [own] : [own, resolverPolicy(policy, node, resolver)];
+}
+
+function resolverPolicy(policy: Policy, node: ClusterNode, desiredState: unknown): PolicyObject {
+  const capture = hasTemplate(JSON.stringify(desiredState)) ? policy.otherCaptures : undefined;
+  const { metadata, ...others } = childPolicy(policy, node, { capture, desiredState });
+  return { ...others, metadata: { ...metadata, name: resolverName(policy.name, node.name) } };
 }
 
 /** Throws IpamError `invalid` for what the pool does not have: without it, the policy would be another one. */

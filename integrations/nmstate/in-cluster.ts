@@ -1,12 +1,20 @@
 import { byCodeUnit, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import { inSentences } from "../../schema/issues.ts";
-import { childLabels, hostnameLabel } from "../../schema/node.ts";
+import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
+import {
+  type Concern,
+  type Fares,
+  type InCluster,
+  isManaged,
+  type Known,
+  type Report,
+  type WatchedKind,
+} from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { isReadyNode } from "../watched-nodes.ts";
-import { nodeOf } from "./child.ts";
+import { childName, nodeOf } from "./child.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { replaceCaptures } from "./model.ts";
@@ -126,12 +134,9 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
-  const names = new Set<unknown>(selected.map(({ name }) => name));
   const children = made.filter(({ object: one }) => one.kind === policyKind);
-  // Where a node is selected no more, its policy only takes addresses off.
-  const own = children.filter(({ object: child }) => names.has(nodeOf(child)));
-  const byFares = Map.groupBy(own, ({ object: child, about }) => faresBy(child, about[0]));
-  const failing = (byFares.get("failing") ?? []).map(({ object: child }) => `${nodeOf(child)}`);
+  const byFares = nodesByFares(selected, `${policy?.name}`, children);
+  const failing = byFares.get("failing") ?? [];
   const barred = unselectable(facts);
   const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));
   const waiting = new Set([
@@ -156,11 +161,23 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
 }
 
+/** The nodes that have a policy of their own, by how they fare: where DNS servers are set beside it, as the worse of both. */
+function nodesByFares(nodes: readonly ClusterNode[], policy: string, children: Known["made"]): Map<Fares, string[]> {
+  const byNode = Map.groupBy(children, ({ object }) => nodeOf(object));
+  const hasOwn = (name: string) =>
+    byNode.get(name)?.some(({ object }) => asBag(object.metadata)?.name === childName(policy, name)) ?? false;
+  const names = nodes.map(({ name }) => name).filter(hasOwn);
+  return Map.groupBy(names, (name): Fares => {
+    const all = (byNode.get(name) ?? []).map(({ object, about }) => faresBy(object, about[0]));
+    return (["failing", "progressing"] as const).find((fares) => all.includes(fares)) ?? "available";
+  });
+}
+
 /** The nodes that have a policy which they have yet to apply: those that are Ready, and the others. */
 function unfinishedIn(children: Known["made"], nodes: Facts["nodes"]): Pick<Count, "unfinished" | "away"> {
   const unready = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
   const onTheirWay = children.filter(({ object, about }) => faresBy(object, about[0]) === "progressing");
-  const names = onTheirWay.map(({ object }) => `${nodeOf(object)}`).sort(byCodeUnit);
+  const names = [...new Set(onTheirWay.map(({ object }) => `${nodeOf(object)}`))].sort(byCodeUnit);
   const [away, unfinished] = partition(names, (name) => unready.has(name));
   return { away, unfinished };
 }

@@ -54,16 +54,16 @@ export class PolicyLines {
     return new Map(entries);
   }
 
-  /** The policy of a node that a policy is for. Throws `stale` if the record does not cover it. */
-  child(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): PolicyObject {
+  /** The policies of a node that a policy is for. Throws `stale` if the record does not cover it. */
+  children(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): PolicyObject[] {
     const addresses = this.addresses(policy, node, pools);
     const releasing = this.leaving.of(policy.name, node);
     const replaced = this.leaving.replacedBy(policy.name, node).map((line) => {
       const left = this.left(policyOfKey(line.claim), node);
       return { line, pool: pools.get(line.pool), desiredState: left?.desiredState };
     });
-    const child = expandPolicy({ policy, node, addresses, releasing, replaced });
-    return inItsWave(child, policy, addresses);
+    const made = expandPolicy({ policy, node, addresses, releasing, replaced });
+    return made.map((one) => inItsWave(one, policy, addresses));
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */

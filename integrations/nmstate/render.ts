@@ -68,7 +68,7 @@ function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: Wait
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
   const isServed = (node: ClusterNode) => selected.has(node.name) && !waits(policy, node);
   const children = facts.nodes.flatMap(
-    (node) => (isServed(node) ? lines.child(policy, node, facts.pools) : lines.cleanup(policy, node)) ?? [],
+    (node) => (isServed(node) ? lines.children(policy, node, facts.pools) : lines.cleanup(policy, node)) ?? [],
   );
   if (facts.authority === "Cluster" || !servesLaterNodes(policy, facts.pools)) return children;
   return [...children, inLastWave(parkPolicy(policy), policy)];

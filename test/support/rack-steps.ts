@@ -35,6 +35,7 @@ export const steps: Readonly<Record<string, (world: RackWorld, rack: Rack, pick:
     rack.families = others.filter((one) => `${one}` !== `${rack.families}`)[pick(2)] ?? ["four"];
   },
   "gets another DNS server, or none": (_, rack, pick) => {
+    rack.isDnsBeside = !rack.isDnsBeside;
     rack.dns = pick(3) === 0 ? [] : [`10.${rack.number}.0.${50 + pick(9)}`];
   },
   "has its policy renamed": (world, rack) =>

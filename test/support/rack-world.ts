@@ -27,6 +27,8 @@ export interface Rack {
   length: 23 | 24;
   end: number;
   dns: string[];
+  /** Whether the policy of its NIC sets the DNS servers, and not one of their own. */
+  isDnsBeside: boolean;
   /** The NIC that the policy had before; the policy turns it off. */
   oldNic?: string;
 }
@@ -36,7 +38,7 @@ export const destinations = { four: ["10.91.0.0/16", "10.92.0.0/16"], six: ["fd9
 export function rackOf(number: number, more: Partial<Rack> = {}): Rack {
   const routes = { "10.91.0.0/16": "gateway", "fd91::/32": "gateway" } as const;
   const fixed = { gateway: 254, length: 24, end: 20 } as const;
-  const lists = { routes: { ...routes }, dropped: [], dns: [`10.${number}.0.53`] };
+  const lists = { routes: { ...routes }, dropped: [], dns: [`10.${number}.0.53`], isDnsBeside: number === 2 };
   return { number, policy: `rack-${number}`, nic: "eth1", families: ["four", "six"], ...fixed, ...lists, ...more };
 }
 
@@ -99,18 +101,19 @@ function policyOf(rack: Rack): object {
     spec: {
       nodeSelector: { rack: `${number}` },
       capture,
-      desiredState: { interfaces, routes: { config } },
+      desiredState: { interfaces, routes: { config }, ...(rack.isDnsBeside && resolverIn(rack)) },
     },
   };
 }
 
-/** The policy of a rack for DNS alone, as docs/nmstate.md has it. */
-function resolverOf({ number, dns }: Rack): object[] {
-  const spec = {
-    nodeSelector: { rack: `${number}` },
-    desiredState: { "dns-resolver": { config: { server: dns, search: [] } } },
-  };
-  return dns.length === 0 ? [] : [{ metadata: { name: `dns-${number}` }, spec }];
+function resolverIn({ dns }: Rack): object {
+  return dns.length === 0 ? {} : { "dns-resolver": { config: { server: dns, search: [] } } };
+}
+
+/** The policy of a rack for DNS alone. */
+function resolverOf(rack: Rack): object[] {
+  const spec = { nodeSelector: { rack: `${rack.number}` }, desiredState: resolverIn(rack) };
+  return rack.isDnsBeside || rack.dns.length === 0 ? [] : [{ metadata: { name: `dns-${rack.number}` }, spec }];
 }
 
 /** What the node is to have: by NIC its addresses, and its routes. */

@@ -45,10 +45,13 @@ Run nodeippool allocate to record it.
 
   it("prints JSON and nothing else with --json", async () => {
     const folder = projectOf({
+      "manifests/b.yaml": nicPolicyText("b", ["p"], "eth2", "  nodeSelector: {role: storage}\n"),
+      "nodes.txt": "n1 kubernetes.io/hostname=n1,role=worker\nn2 kubernetes.io/hostname=n2,role=worker\n",
       "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.4 Node/gone/a/p", "10.0.0.5 Node/n2/a/p if=eth9"),
     });
     const { stdout, stderr, status } = await run(folder, "plan", "--json");
-    expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
+    expect(status).toBe(3);
+    expect(stderr).toMatch(/policy a gives the address of eth9 to eth1, and nothing takes it off eth9 \(n2\)\n/);
     const line = (address: string, claim: string, nic = "eth1") => ({
       address,
       pool: "p",
@@ -65,9 +68,7 @@ Run nodeippool allocate to record it.
       ],
       release: [{ ...line("10.0.0.4", "Node/gone/a/p"), to: "releasing" }],
       pending: [],
-      notes: [
-        "Note: policy a gives 1 address to another NIC, and eth9 keeps it. If nodes still have eth9, add it to the policy: {name: eth9, ipv4: {enabled: false}}",
-      ],
+      notes: ["Note: policy b selects none of the nodes: none has role: storage"],
     });
   });
 
@@ -182,27 +183,32 @@ describe("nodeippool plan finds manifests and nodes", () => {
       );
   });
 
-  it("says which NIC keeps an address that its policy gives to another NIC, unless the policy mentions it", async () => {
+  it("stops if a policy gives addresses to another NIC and nothing takes them off the old one, until that is confirmed", async () => {
     const folder = projectOf();
     await run(folder, "allocate");
-    const outputWith = async (policy: string) => {
+    const write = (policy: string) =>
       writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), policy));
-      return (await run(folder, "plan")).stdout;
-    };
     const policy = nicPolicyText("a", ["p"], "eth7");
-    expect(await outputWith(policy)).toContain(
-      "Note: policy a gives 2 addresses to another NIC, and eth1 keeps them. If nodes still have eth1, add it to the policy: {name: eth1, ipv4: {enabled: false}}\n",
-    );
-    const old = "    interfaces:\n    - {name: eth1, ipv4: {enabled: false}}\n";
-    expect(await outputWith(policy.replace("    interfaces:\n", old))).not.toContain("Note:");
+    write(policy);
+    const message =
+      "policy a gives 2 addresses of eth1 to eth7, and nothing takes them off eth1 (n1, n2)\n  Add the old NIC to the policy: {name: eth1, ipv4: {enabled: false}}. If no node has it on eth1, confirm it: nodeippool allocate --confirm\n";
+    for (const verb of ["plan", "allocate", "render"])
+      expect(await run(folder, verb)).toMatchObject({ status: verb === "render" ? 5 : 3 });
+    expect((await run(folder, "allocate")).stderr).toContain(message);
+    write(policy.replace("    interfaces:\n", "    interfaces:\n    - {name: eth1, ipv4: {enabled: false}}\n"));
+    expect(await run(folder, "plan")).toMatchObject({ status: 0 });
+    write(policy);
+    expect(await run(folder, "allocate", "--confirm")).toMatchObject({ status: 0 });
+    expect(await run(folder, "plan")).toMatchObject({ status: 0 });
   });
 
   it("says which policies set DNS servers where nmstate cannot take the addresses off any more", async () => {
-    const resolver = "    dns-resolver: {config: {server: [10.0.0.53]}}\n";
-    const folder = projectOf({ "manifests/b.yaml": `${nicPolicyText("b", ["p"], "eth2").trimEnd()}\n${resolver}` });
-    expect((await run(folder, "plan")).stdout).toContain(
-      "Note: policy b has dns-resolver beside interfaces: nmstate 2.2.62 cannot take their addresses off later. Move dns-resolver to a policy of its own\n",
-    );
+    const withServer = (name: string, server: string, nic: string) =>
+      `${nicPolicyText(name, ["p"], nic).trimEnd()}\n    dns-resolver: {config: {server: ["${server}"]}}\n`;
+    const manifests = { b: withServer("b", "fe80::1%eth2", "eth2"), c: withServer("c", "10.0.0.53", "eth3") };
+    const folder = projectOf({ "manifests/b.yaml": documentsOf(manifests.b, manifests.c) });
+    const { stdout } = await run(folder, "plan");
+    expect(stdout.match(/Note: policy . has dns-resolver/g)).toEqual(["Note: policy b has dns-resolver"]);
   });
 
   it("says which policies take nothing here any more: they may be another folder's", async () => {

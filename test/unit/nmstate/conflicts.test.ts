@@ -15,8 +15,8 @@ const pools = documentsOf(
 );
 const on = (nodes: string) => `  nodeSelector: {kubernetes.io/hostname: ${nodes}}\n`;
 
-/** What is in conflict once these policies have their addresses, beside these lines. */
-function conflicts(policies: readonly string[], lines: readonly string[] = []): string[] {
+/** What is in conflict once these policies have their addresses, beside these lines; `withBefore`: also by what was recorded before. */
+function conflicts(policies: readonly string[], lines: readonly string[] = [], withBefore = false): string[] {
   const manifests = readFolder(sourcesOf(documentsOf(pools, ...policies)));
   const facts = { nodes: nodesOf("n1\nn2"), pools: new Map(manifests.pools.map((pool) => [pool.name, pool])) };
   const model = unwrap(nmstate.read(manifests));
@@ -24,7 +24,8 @@ function conflicts(policies: readonly string[], lines: readonly string[] = []): 
   const claims = nmstate.claims(model, facts);
   const proposed = plan({ pools: manifests.pools, claims, snapshot: before });
   const snapshot = applyPlan(before, proposed) ?? before;
-  return conflictsOf(model, facts, claims, { snapshot, set: "default" }).map(({ message }) => message);
+  const holdings = { snapshot, set: "default", ...(withBefore && { before }) };
+  return conflictsOf(model, facts, claims, holdings).map(({ message }) => message);
 }
 
 describe("one address list of a NIC", () => {
@@ -76,6 +77,48 @@ describe("one address list of a NIC", () => {
     const hand = policyText(`${on("n1")}  desiredState:\n    interfaces:\n    - {name: eth1, ${text}}`, "hand");
     expect(conflicts([nicPolicyText("a", ["p"], "eth1", on("n1")), hand])).toHaveLength(count);
   });
+});
+
+describe("a policy that gives an address to another NIC", () => {
+  const moved = "policy a gives the address of eth1 to eth2, and nothing takes it off eth1 (n1)";
+  const besides = (entry: string) =>
+    nicPolicyText("a", ["p"], "eth2", on("n1")).replace("    interfaces:\n", `    interfaces:\n    - ${entry}\n`);
+  const hand = (entry: string) => policyText(`${on("n1")}  desiredState:\n    interfaces:\n    - ${entry}`, "hand");
+  const a = nicPolicyText("a", ["p"], "eth2", on("n1"));
+  const onEth1 = "10.0.0.1 Node/n1/a/p if=eth1";
+  it.each<[string, string[], string[], string[]]>([
+    ["and does not mention the old NIC", [a], [onEth1], [moved]],
+    ["releasing there", [a], [`${onEth1} releasing`], [moved]],
+    [
+      "and the old NIC is the one below its VLAN",
+      [besides("{name: eth3, type: vlan, vlan: {base-iface: eth1, id: 2}}")],
+      [onEth1],
+      [moved],
+    ],
+    ["and has the other family off", [besides("{name: eth1, ipv6: {enabled: false}}")], [onEth1], [moved]],
+    ["and turns the old one off", [besides("{name: eth1, ipv4: {enabled: false}}")], [onEth1], []],
+    ["and says that the old one is absent", [besides("{name: eth1, type: ethernet, state: absent}")], [onEth1], []],
+    ["and ignores the old one", [besides("{name: eth1, state: ignore}")], [onEth1], []],
+    [
+      "and the old one is a port",
+      [besides("{name: br1, type: linux-bridge, bridge: {port: [{name: eth1}]}}")],
+      [onEth1],
+      [],
+    ],
+    ["and another policy turns the old one off", [a, hand("{name: eth1, ipv4: {enabled: false}}")], [onEth1], []],
+    ["and another policy has the old one now", [a, nicPolicyText("b", ["q"], "eth1", on("n1"))], [onEth1], []],
+    [
+      "and that one is found by its MAC address",
+      [a.replace("state: up", "state: up\n      identifier: mac-address\n      mac-address: 02:00:00:00:00:01")],
+      [onEth1],
+      [],
+    ],
+    ["and it was on that one before", [a], ["10.0.0.1 Node/n1/a/p if=eth2"], []],
+    ["and it is not known where it was", [a], ["10.0.0.1 Node/n1/a/p"], []],
+    ["and it is another node's", [a], ["10.0.0.1 Node/n2/a/p if=eth1"], []],
+  ])("%s", (_, policies, lines, expected) => expect(conflicts(policies, lines, true)).toEqual(expected));
+
+  it("is right once that is recorded", () => expect(conflicts([a], [onEth1])).toEqual([]));
 });
 
 describe("a policy of the name in another claim set", () => {

@@ -29,6 +29,30 @@ describe("render", () => {
     ]);
   });
 
+  it.each([
+    ["beside a NIC: in a policy of their own", "10.0.0.53", "", ["a--n1", "a.dns--n1"]],
+    ["of the pool's gateway, too", "{{ capture.p.gateway }}", "", ["a--n1", "a.dns--n1"]],
+    ["that are link-local: they need their NIC", "fe80::1%eth1", "", ["a--n1"]],
+    [
+      "before those of DHCP: they need its NIC",
+      "10.0.0.53",
+      "{name: eth9, ipv4: {enabled: true, dhcp: true, auto-dns: true}}",
+      ["a--n1"],
+    ],
+  ])("sets DNS servers %s", async (_, server, nic, names) => {
+    const policy = nicPolicyText("a").trimEnd();
+    const more = nic === "" ? "" : `\n    - ${nic}`;
+    const text = `${policy}${more}\n    dns-resolver: {config: {server: ["${server}"]}}\n`;
+    const pools = poolText("  range: {cidr: 10.0.0.0/24}\n  gateway: 10.0.0.53");
+    const made = [...(await policiesOf({ manifests: documentsOf(pools, text), nodes: "n1" })).values()];
+    expect(made.map(({ metadata }) => metadata?.name)).toEqual(names);
+    const resolver = { config: { server: [server.replace("{{ capture.p.gateway }}", "10.0.0.53")] } };
+    expect(made.map(({ spec }) => spec.desiredState["dns-resolver"])).toEqual(
+      names.length === 1 ? [resolver] : [undefined, resolver],
+    );
+    expect(made.at(-1)?.spec.nodeSelector).toEqual({ "kubernetes.io/hostname": "n1" });
+  });
+
   it("leaves a policy that selects no node out, and its file with it", async () => {
     const manifests = { "a.yaml": workers(nicPolicyText("a")), "p.yaml": pool };
     expect(Object.keys(await rendered({ manifests, nodes: n2 as string }))).toEqual(["p.yaml"]);

@@ -73,13 +73,12 @@ function issueOf({ policy, source }: OwnPolicy, group: readonly Moved[], otherwi
   const nodes = listed(group.map((one) => ownerName(one.was.claim)));
   const [what, them] = group.length === 1 ? ["the address", "it"] : [`${group.length} addresses`, "them"];
   const off = `{name: ${old}, ipv${familyOf(was.address)}: {enabled: false}}`;
-  const issue = issueIn(source, {
+  return issueIn(source, {
     message: `policy ${policy.name} gives ${what} of ${old} to ${nic}, and nothing takes ${them} off ${old} (${nodes})`,
     path: ["spec", "desiredState", "interfaces"],
     hint: `Add the old NIC to the policy: ${off}${otherwise(old)}`,
     remedy: ["allow", "release"],
   });
-  return { ...issue, claims: [] };
 }
 
 /** The NIC that a policy gives the address of a line now; undefined if that is not one literal name. */

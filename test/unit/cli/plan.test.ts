@@ -59,7 +59,9 @@ Run nodeippool allocate to record it.
       set: "default",
       interface: nic,
     });
-    expect(JSON.parse(stdout)).toEqual({
+    const { error, ...said } = JSON.parse(stdout);
+    expect(error.issues).toMatchObject([{ at: { file: "manifests/a.yaml", line: 15 } }]);
+    expect(said).toEqual({
       set: "default",
       assign: [],
       keep: [

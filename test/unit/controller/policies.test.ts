@@ -227,3 +227,64 @@ it("a node that moves to another rack loses the routes of the old rack with its 
     { destination: "0.0.0.0/0", ...over, "next-hop-address": "10.0.2.254", "table-id": 254 },
   ]);
 });
+
+describe("a policy that gives its addresses to another NIC", () => {
+  /** The policies of n1, each with the names of its NICs. */
+  const nicsOf = (sim: SimController) =>
+    asList(asBag(asBag(sim.object(kind, "a--n1")?.spec)?.desiredState)?.interfaces).map((nic) => asBag(nic)?.name);
+  const degradedOf = (sim: SimController) =>
+    conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, "Degraded")?.message;
+  const withNics = (sim: SimController, ...more: object[]) =>
+    sim.change(kind, "a", (one) => {
+      const spec = asBag(one.spec);
+      const [nic] = asList(asBag(spec?.desiredState)?.interfaces);
+      return { ...one, spec: { ...spec, desiredState: { interfaces: [{ ...asBag(nic), name: "eth2" }, ...more] } } };
+    });
+
+  it("is left as it was while it leaves them on the old NIC, and says so; another policy of the node goes on", async () => {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.pool("q", "10.0.1.0/24", "10.0.1.9");
+    sim.node("n1");
+    sim.create(policy("a", "p") as never);
+    await sim.pass(3000);
+    sim.enact("a--n1", "n1", "Available");
+    sim.shows("n1", "10.0.0.1");
+    withNics(sim);
+    sim.create(policy("b", "q", "eth3") as never);
+    await sim.pass(60_000);
+    expect(degradedOf(sim)).toMatch(/policy a gives the address of eth1 to eth2, and nothing takes it off eth1 \(n1\)/);
+    expect(degradedOf(sim)).toContain(
+      "Add the old NIC to the policy: {name: eth1, ipv4: {enabled: false}}, or {name: eth1, type: ethernet, state: absent} if nodes no longer have it.",
+    );
+    expect(nicsOf(sim)).toEqual(["eth1"]);
+    expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address", "10.0.1.1 Node/n1/b/address"]);
+    withNics(sim, { name: "eth1", ipv4: { enabled: false } });
+    await sim.pass(60_000);
+    expect(nicsOf(sim)).toEqual(["eth2", "eth1"]);
+    withNics(sim);
+    await sim.pass(60_000);
+    expect(nicsOf(sim)).toEqual(["eth2"]);
+  });
+});
+
+it("a policy with DNS servers beside its NIC is available once both policies of each node are", async () => {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1");
+  const { spec, ...a } = policy("a", "p");
+  const desiredState = { ...asBag(asBag(spec)?.desiredState), "dns-resolver": { config: { server: ["10.9.9.9"] } } };
+  sim.create({ ...a, spec: { ...asBag(spec), desiredState } } as never);
+  await sim.pass(5000);
+  const messageOf = (type: string) =>
+    conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, type)?.message ?? "";
+  sim.enact("a--n1", "n1", "Available");
+  await sim.pass(5000);
+  expect(messageOf("Progressing")).toBe("Policy is progressing 0/1 nodes finished");
+  sim.enact("a.dns--n1", "n1", "Available");
+  await sim.pass(5000);
+  expect(messageOf("Available")).toBe("1/1 nodes successfully configured");
+  sim.remove("Node", "n1");
+  await sim.pass(60_000);
+  expect(sim.object(kind, "a.dns--n1")).toBeUndefined();
+});

@@ -85,9 +85,13 @@ export function whyKept(
     return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
   if (fares !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
   const cause = causeIn(enactment);
+  // NetworkManager refuses to turn a family off in a profile that has DNS servers, and nmstate 2.2.62 does not take them out.
+  const correct = cause?.includes(".dns: this property is not allowed")
+    ? `Take the DNS servers out of the NIC's profile on node ${name} (nmcli connection modify ${line.interface} ipv4.dns "" ipv6.dns "")`
+    : `Correct what its enactment says (${state})`;
   return {
     why: `policy ${child}, which takes it off, failed${cause === undefined ? "" : ` (${cause})`}`,
-    next: `Correct what its enactment says (${state}), and delete policy ${child}: the controller makes it again`,
+    next: `${correct}, and delete policy ${child}: the controller makes it again`,
   };
 }
 

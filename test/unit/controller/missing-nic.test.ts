@@ -179,17 +179,28 @@ describe("an address that is releasing for more than a minute", () => {
     ]);
   });
 
-  it("on a NIC that is there, beside one that is missing: they say that the policy failed, and why", async () => {
+  it.each([
+    [
+      "beside one that is missing",
+      unknown,
+      "Failed to find unknown type interface eth9 in current state). Correct what its enactment says (kubectl get nnce n2.a--n2 -o yaml), and",
+    ],
+    [
+      "whose profile has DNS servers",
+      "NmstateError: InvalidArgument: Connection(InvalidProperty):ipv4.dns: this property is not allowed for 'method=disabled'",
+      `Connection(InvalidProperty):ipv4.dns: this property is not allowed for 'method=disabled'). Take the DNS servers out of the NIC's profile on node n2 (nmcli connection modify eth1 ipv4.dns "" ipv6.dns ""), and`,
+    ],
+  ])("on a NIC that is there, %s: they say that the policy failed, and why", async (_, cause, next) => {
     const sim = begin("eth1", "n1");
     sim.shows("n2", "10.0.0.2");
     sim.node("n2");
     await sim.pass(5000);
     sim.remove(kind, "a");
     await sim.pass(5000);
-    fails(sim, "a--n2", "n2", unknown);
+    fails(sim, "a--n2", "n2", cause);
     await sim.pass(90_000);
     expect(told(sim).at(-1)).toBe(
-      "NodeNetworkConfigurationPolicy.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: policy a--n2, which takes it off, failed (InvalidArgument: Failed to find unknown type interface eth9 in current state). Correct what its enactment says (kubectl get nnce n2.a--n2 -o yaml), and delete policy a--n2: the controller makes it again",
+      `NodeNetworkConfigurationPolicy.nmstate.io/a--n2 StillReleasing: Still releasing after a minute: 10.0.0.2 of n2, NIC eth1: policy a--n2, which takes it off, failed (InvalidArgument: ${next} delete policy a--n2: the controller makes it again`,
     );
   });
 

@@ -24,7 +24,6 @@ import { partition } from "../../core/partition.ts";
 import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, listText, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
-import { leftOnOldNics } from "./old-nic.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
 
 /**
@@ -47,13 +46,11 @@ export function conflictsOf(
   model: NmstateModel,
   facts: Facts,
   claims: readonly Claim[],
-  holdings: Holdings,
+  { snapshot, set }: Holdings,
 ): Conflict[] {
-  const { snapshot, set } = holdings;
   const policies = scopedPolicies(model, facts);
-  const left = leftOnOldNics(model, policies, facts, holdings);
   // Who asks for nothing is in nobody's way: in a cluster each of many objects is asked about by itself, without nodes.
-  if (claims.length === 0 && policies.every(({ nodes }) => nodes.length === 0)) return left;
+  if (claims.length === 0 && policies.every(({ nodes }) => nodes.length === 0)) return [];
   const own = new Set(claims.map(({ owner, name, pool }) => identityOf({ pool, claim: claimKey(owner, name) })));
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
@@ -82,7 +79,7 @@ export function conflictsOf(
   const internal = internalPortsOf(policies);
   const lists = Map.groupBy(lines, listNameOf);
   for (const policy of policies) addOverrides(pairs, policy, lists, internal);
-  return [...left, ...pairs.issues.values(), ...inTwoSets(claims, snapshot, set)];
+  return [...pairs.issues.values(), ...inTwoSets(claims, snapshot, set)];
 }
 
 /** One issue for each pair of policies. */

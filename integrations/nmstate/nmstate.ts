@@ -2,6 +2,7 @@ import type { Integration } from "../integration.ts";
 import { conflictsOf } from "./conflicts.ts";
 import { nmstateInCluster } from "./in-cluster.ts";
 import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";
+import { leftOnOldNics } from "./old-nic.ts";
 import { usesPools } from "./policy.ts";
 import { renderPolicies } from "./render.ts";
 import { isPolicyClaim } from "./select.ts";
@@ -26,7 +27,10 @@ export const nmstate: Integration<NmstateModel> = {
   isClaim: isPolicyClaim,
   render: renderPolicies,
   uses: usesOn,
-  conflicts: conflictsOf,
+  conflicts: (model, facts, claims, holdings) => [
+    ...leftOnOldNics(model, facts, holdings),
+    ...conflictsOf(model, facts, claims, holdings),
+  ],
   idle: idlePolicies,
   inCluster: nmstateInCluster,
 };

@@ -12,9 +12,8 @@ import { asBag, asList, issueIn } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { addressListsOf } from "./address-list.ts";
-import type { NmstateModel, OwnPolicy } from "./model.ts";
+import { type NmstateModel, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { Policy } from "./policy.ts";
-import type { ScopedPolicy } from "./scoped-policy.ts";
 
 /**
  * Returns the policies that give addresses to another NIC than before, if nothing takes them off the old one: nmstate keeps the addresses
@@ -28,35 +27,38 @@ import type { ScopedPolicy } from "./scoped-policy.ts";
  *  is there by a template, or the new one is found by MAC or PCI address   | is perhaps on the same NIC
  *  any other                                                               | stays: an issue
  */
-export function leftOnOldNics(
-  { own }: NmstateModel,
-  policies: readonly ScopedPolicy[],
-  { authority }: Facts,
-  holdings: Holdings,
-): Conflict[] {
-  const { snapshot, set, before } = holdings;
+export function leftOnOldNics(model: NmstateModel, facts: Facts, holdings: Holdings): Conflict[] {
+  const moved = movedIn(model, holdings).filter(
+    ({ of: { policy }, nic, was }) => !isFoundByAddress(policy, nic) && !takesOff(policy.desiredState, was),
+  );
+  if (moved.length === 0) return [];
+  const policies = scopedPolicies(model, facts);
+  const left = moved.filter(
+    ({ was }) => !policies.some(({ nodes, desiredState }) => nodes.some(isNodeOf(was)) && takesOff(desiredState, was)),
+  );
+  const groups = Map.groupBy(
+    left,
+    ({ of, nic, was }) => `${of.policy.name} ${was.interface} ${nic} ${familyOf(was.address)}`,
+  );
+  return [...groups.values()].map((group) => issueOf(group, facts.authority === "Cluster" ? orAbsent : orConfirm));
+}
+
+/** The lines whose policies give their addresses to another NIC than before. */
+function movedIn({ own }: NmstateModel, { snapshot, set, before }: Holdings): Moved[] {
   const lines = linesByPolicy(snapshot);
   const earlier = before && new Map([...before.releasing, ...before.allocations].map((line) => [placeOf(line), line]));
-  return own.flatMap((one) => {
-    const its = (lines.get(one.policy.name) ?? []).filter((line) => line.set === set);
-    const moved = its.flatMap((line) => {
+  return own.flatMap((of) =>
+    (lines.get(of.policy.name) ?? []).flatMap((line) => {
       const was = earlier === undefined ? line : earlier.get(placeOf(line));
-      const nic = nicOf(one.policy, line);
-      const isMoved = nic !== undefined && was?.interface !== undefined && was.interface !== nic;
-      return isMoved && ownerOfKey(was.claim) === ownerOfKey(line.claim) ? [{ nic, was }] : [];
-    });
-    const left = moved.filter(
-      ({ nic, was }) =>
-        !isFoundByAddress(one.policy, nic) &&
-        !takesOff(one.policy.desiredState, was) &&
-        !policies.some(({ nodes, desiredState }) => nodes.some(isNodeOf(was)) && takesOff(desiredState, was)),
-    );
-    const groups = Map.groupBy(left, ({ nic, was }) => `${was.interface} ${nic} ${familyOf(was.address)}`);
-    return [...groups.values()].map((group) => issueOf(one, group, authority === "Cluster" ? orAbsent : orConfirm));
-  });
+      const nic = line.set === set ? nicOf(of.policy, line) : undefined;
+      if (nic === undefined || was?.interface === undefined || was.interface === nic) return [];
+      return ownerOfKey(was.claim) === ownerOfKey(line.claim) ? [{ of, nic, was }] : [];
+    }),
+  );
 }
 
 interface Moved {
+  readonly of: OwnPolicy;
   /** The new NIC. */
   readonly nic: string;
   readonly was: Allocation;
@@ -67,8 +69,9 @@ type Otherwise = (old: string | undefined) => string;
 const orConfirm: Otherwise = (old) => `. If no node has it on ${old}, confirm it.`;
 const orAbsent: Otherwise = (old) => `, or {name: ${old}, type: ethernet, state: absent} if nodes no longer have it.`;
 
-function issueOf({ policy, source }: OwnPolicy, group: readonly Moved[], otherwise: Otherwise): Conflict {
-  const [{ nic, was }] = group as [Moved];
+function issueOf(group: readonly Moved[], otherwise: Otherwise): Conflict {
+  const [{ of, nic, was }] = group as [Moved];
+  const { policy, source } = of;
   const old = was.interface;
   const nodes = listed(group.map((one) => ownerName(one.was.claim)));
   const [what, them] = group.length === 1 ? ["the address", "it"] : [`${group.length} addresses`, "them"];

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { unwrap } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
-import { conflictsOf } from "../../../integrations/nmstate/conflicts.ts";
 import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import { applyPlan } from "../../../state/apply.ts";
@@ -25,7 +24,7 @@ function conflicts(policies: readonly string[], lines: readonly string[] = [], w
   const proposed = plan({ pools: manifests.pools, claims, snapshot: before });
   const snapshot = applyPlan(before, proposed) ?? before;
   const holdings = { snapshot, set: "default", ...(withBefore && { before }) };
-  return conflictsOf(model, facts, claims, holdings).map(({ message }) => message);
+  return (nmstate.conflicts?.(model, facts, claims, holdings) ?? []).map(({ message }) => message);
 }
 
 describe("one address list of a NIC", () => {

@@ -1,4 +1,4 @@
-import type { Pool } from "../core/index.ts";
+import type { Family, Pool } from "../core/index.ts";
 import type { Seen } from "./seen.ts";
 
 /** A pool as the controller takes it. */
@@ -17,8 +17,8 @@ export interface ClusterPool {
   /** What the controller hands out, or, with authority Plan, what it only knows. Undefined if nothing may be taken from it. */
   readonly pool?: Pool;
   readonly problem?: PoolProblem;
-  /** Whether it may have lines in a part of the record that cannot be read. */
-  readonly isUnread?: boolean;
+  /** If it may have lines in a part of the record that cannot be read: the family of these. */
+  readonly unread?: Family;
   /** Why the record has no room for another address of it; what it has given stays. */
   readonly noRoom?: string;
   /** Whether another pool has its name and is used: whatever names it means that one, and so do the lines on record. */

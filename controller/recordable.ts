@@ -3,6 +3,7 @@ import {
   checkPools,
   claimKey,
   clusterSet,
+  familyOf,
   type Issue,
   type Pool,
   type Snapshot,
@@ -39,8 +40,8 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
   const held = heldLines(all, snapshot);
   if (isWhole && held.size === 0 && misfit(all.flatMap(({ pool }) => pool ?? [])) === undefined) return all;
   return all.map((defined) => {
-    const isUnread = unreadable.some((subnet) => subnet.isRead !== true && isTouchedBy(defined, subnet));
-    const one = isUnread ? { ...defined, isUnread } : defined;
+    const unread = unreadable.find((subnet) => subnet.isRead !== true && isTouchedBy(defined, subnet))?.pools[0];
+    const one = unread ? { ...defined, unread: familyOf(unread.prefix.first) } : defined;
     const { pool, ...rest } = one;
     if (pool === undefined && one.problem?.reason !== "Terminating") return one;
     const why = unreadable.find((subnet) => isTouchedBy(one, subnet))?.why ?? (pool && misfit([pool]));

@@ -8,12 +8,14 @@ export function unsoundPools(
   pools: readonly ClusterPool[],
   { allocations }: Pick<Snapshot, "allocations">,
 ): NonNullable<Facts["unsound"]> {
-  const found = pools.flatMap(({ name, problem, object, whole, isUnread = false }) => {
+  const found = pools.flatMap(({ name, problem, object, whole, unread }) => {
     if (problem === undefined) return [];
     // What does not fit the record may have been allocated here before.
     const isPlanned = isLeftToPlan(object) && problem.reason !== "UnsynchronizedIPPool";
     const owners = new Set(allocations.flatMap((line) => (line.pool === name ? ownerOfKey(line.claim) : [])));
-    return [[name, { why: problem.message, isPlanned, isUnread, owners, ...(whole && { whole }) }] as const];
+    return [
+      [name, { why: problem.message, isPlanned, owners, ...(unread && { unread }), ...(whole && { whole }) }] as const,
+    ];
   });
   return new Map(found);
 }

@@ -1,4 +1,4 @@
-import type { Authority, Pool } from "../core/index.ts";
+import type { Authority, Family, Pool } from "../core/index.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { Bag } from "../schema/objects.ts";
 
@@ -27,8 +27,8 @@ export interface UnsoundPool {
   readonly isPlanned: boolean;
   /** The owners that have addresses of it on record. */
   readonly owners: ReadonlySet<string>;
-  /** There may be others: a part of the record cannot be read. */
-  readonly isUnread: boolean;
+  /** If there may be others, because a part of the record cannot be read: the family of their addresses. */
+  readonly unread?: Family;
   /** As it is defined, if that can be read. */
   readonly whole?: Pool;
 }

@@ -112,11 +112,9 @@ function unsoundFor(
 }
 
 /** Whether a pod may have an address of a pool whose lines cannot be read. */
-function mayHaveGiven({ isUnread, isPlanned, whole }: UnsoundPool, family: 4 | 6, source: PoolSource): boolean {
-  if (!isUnread || isPlanned) return false;
-  if (whole === undefined) return source !== "cluster";
-  const isOfSource = source !== "cluster" || whole.rules.default === true;
-  return isOfSource && isOfAddresses(whole) && familyOf(whole.prefix.first) === family;
+function mayHaveGiven({ unread, isPlanned, whole }: UnsoundPool, family: 4 | 6, source: PoolSource): boolean {
+  if (unread !== family || isPlanned) return false;
+  return whole === undefined || (isOfAddresses(whole) && (source !== "cluster" || whole.rules.default === true));
 }
 
 /** What is only dropped keeps what it gave: also what has lost `default` since. */

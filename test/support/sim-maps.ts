@@ -31,7 +31,7 @@ export function simWithMaps(
     server,
   );
   /** Another controller, which starts now. */
-  const beside = () => simWithMaps(integrations, undefined, cluster, sim.server).sim;
+  const beside = () => simWithMaps(integrations, around, cluster, sim.server).sim;
   const edit: MemoryCluster["edit"] = (name, change) => cluster.edit(name, change);
   return { sim, cluster, edit, beside, others: kubernetes(cluster.objects(), "net") };
 }

@@ -1,5 +1,7 @@
 import { expect, it } from "vitest";
+import { IpamError } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
+import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
@@ -7,10 +9,13 @@ import { tries } from "../../support/long.ts";
 import { seeded } from "../../support/seeded.ts";
 import type { SimController } from "../../support/sim-controller.ts";
 import { simWithMaps } from "../../support/sim-maps.ts";
+import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { workload } from "../../support/workload-objects.ts";
 
-// Somebody damages a part of the record, deletes it and brings it back at random moments, while controllers, nodes and claims come and go.
+// Somebody damages a part of the record, deletes it and brings it back at random moments, and the API server refuses to write it, while
+// controllers, nodes, claims and pods come and go.
 
-const integrations: readonly Integration[] = integrationsInCluster({ clusterApi: "v1beta2" });
+const integrations: readonly Integration[] = integrationsInCluster({ clusterApi: "v1beta2", workloadAddresses: true });
 const part = "ippool.default.10.0.1.0-24";
 
 const capiClaim = (name: string, from: string) => ({
@@ -21,13 +26,20 @@ const capiClaim = (name: string, from: string) => ({
 });
 
 class History {
-  private readonly known = simWithMaps(integrations);
+  private isRefused = false;
+  private readonly known = simWithMaps(integrations, async (request, run) => {
+    if (this.isRefused && request === `put ${part}`) throw refusedWrite();
+    return run();
+  });
   private readonly first = this.known.sim;
   private controllers: SimController[] = [this.first];
   private readonly random: () => number;
   private whole: unknown;
   private made = 0;
   private claims: string[] = [];
+  private replicas = 1;
+  /** The address that each pod of the set was told. */
+  private readonly told = new Map<string, string>();
   damages = 0;
 
   constructor(seed: number) {
@@ -36,6 +48,8 @@ class History {
       this.first.create(pool(name, i + 1, 60) as never);
       this.first.create(policy(`of-${name}`, name, `eth${i + 1}`, { maxUnavailable: "100%" }) as never);
     }
+    this.first.create(macvlanNetwork("net", "*ad, *ood"));
+    this.first.create(workload("StatefulSet", "set", { replicas: 1 }, "net"));
     this.first.node("n0");
   }
 
@@ -51,6 +65,9 @@ class History {
       () => this.claim(),
       () => this.unclaim(),
       () => this.restart(),
+      () => this.scale(),
+      () => this.loseTold(),
+      () => this.refuse(!this.isRefused),
     ];
     does[Math.floor(this.random() * does.length)]?.();
     await this.pass(500 + Math.floor(this.random() * 20) * 500);
@@ -72,25 +89,35 @@ class History {
 
   async end(): Promise<void> {
     this.mend();
+    this.refuse(false);
     await this.pass(180_000);
     this.check();
     for (const { metadata } of this.first.all("Node"))
       for (const name of ["bad", "good"])
         expect(this.first.object("NodeNetworkConfigurationPolicy", `of-${name}--${metadata.name}`)).toBeDefined();
     const { allocations, releasing } = await this.known.others.read();
-    const lines = allocations.map(({ claim }) => claim).join();
+    const all = allocations.map(({ claim }) => claim);
+    const lines = all.join();
     for (const claim of this.claims) expect(lines).toContain(`IPAddressClaim/default:${claim}/`);
+    expect(all.filter((claim, i) => all.indexOf(claim) !== i && claim.startsWith("StatefulSet/"))).toEqual([]);
+    expect(this.told.size).toBe(this.replicas);
     expect(releasing).toEqual([]);
   }
 
-  /** No address is in two objects. */
+  /** No address is in two objects, and none of a pod is another one than before. */
   private check(): void {
     const children = this.first
       .all("NodeNetworkConfigurationPolicy")
       .filter(({ metadata }) => metadata.name.includes("--"));
     const ofNodes = children.flatMap(({ spec }) => JSON.stringify(spec).match(/10\.0\.\d\.\d+(?=")/g) ?? []);
     const ofClaims = this.first.all("IPAddress").map(({ spec }) => `${asBag(spec)?.address}`);
-    const found = [...ofNodes, ...ofClaims];
+    const pods = Object.entries(asBag(this.first.object("ConfigMap", "nodeippool-set")?.data) ?? {});
+    const ofPods = pods.map(([pod, text]) => [pod, /10[.\d]+/.exec(`${text}`)?.[0] ?? ""] as const);
+    for (const [pod, address] of ofPods) {
+      expect(`${pod} ${this.told.get(pod) ?? address}`).toBe(`${pod} ${address}`);
+      this.told.set(pod, address);
+    }
+    const found = [...ofNodes, ...ofClaims, ...ofPods.map(([, address]) => address)];
     expect(found.length).toBe(new Set(found).size);
   }
 
@@ -115,6 +142,20 @@ class History {
     this.whole = undefined;
   }
 
+  private refuse(isRefused: boolean): void {
+    this.isRefused = isRefused;
+  }
+
+  private scale(): void {
+    const replicas = ++this.replicas;
+    this.first.change("StatefulSet", "set", (one) => ({ ...one, spec: { ...asBag(one.spec), replicas } }), "default");
+  }
+
+  /** What its pods are told is gone: no object says their addresses. */
+  private loseTold(): void {
+    this.first.remove("ConfigMap", "nodeippool-set", "default");
+  }
+
   private join(): string {
     const name = `n${++this.made}`;
     this.first.node(name);
@@ -137,6 +178,11 @@ class History {
   private restart(): void {
     this.controllers = [...this.controllers, this.known.beside()].slice(-2);
   }
+}
+
+function refusedWrite(): IpamError {
+  const body = JSON.stringify({ kind: "Status", message: "exceeded quota" });
+  return new IpamError("invalid", "exceeded quota", { cause: new Refusal({ status: 403, headers: {}, body }) });
 }
 
 it(

@@ -60,6 +60,7 @@ class History {
   async step(): Promise<void> {
     const does = [
       () => this.damage(),
+      () => this.damage(),
       () => this.mend(),
       () => this.join(),
       () => this.claim(),

@@ -1,8 +1,10 @@
-import type { Finding, Snapshot } from "../core/index.ts";
+import { type Finding, identityOf, nameOfKey, nodeOwner, ownerOfKey, placeOf, type Snapshot } from "../core/index.ts";
+import type { ClusterNode } from "../schema/index.ts";
 import { gitProblem } from "../state/git.ts";
 import { lacksChanges } from "../state/git-merge.ts";
-import { versionsOf } from "../state/lock-history.ts";
-import { describeGivenAway, givenAway } from "./given-away.ts";
+import { linearSteps, versionsOf } from "../state/lock-history.ts";
+import { droppedLines, listedIn, stillDropped } from "./dropped-lines.ts";
+import { describeGivenAway, type GivenAway, givenAway } from "./given-away.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 /** A finding of the verb `audit`: of the record as it is, or of its history in git. One of the whole history has no address. */
@@ -11,25 +13,61 @@ export type AuditFinding = Omit<Finding, "kind" | "address"> & {
   readonly address?: Finding["address"];
 };
 
+interface HistoryOptions extends StateOptions {
+  readonly nodes?: string;
+}
+
 /**
- * The addresses that a merge or an edit of the lock gave away, and whether there may be others that this clone cannot show. None
- * where the record is in a cluster, or git has no lock.
+ * The addresses that a merge or an edit of the lock gave away, those of `nodes` that a commit did, and whether there may be
+ * others that this clone cannot show. None where the record is in a cluster, or git has no lock.
  */
-export function auditHistory(snapshot: Snapshot, options: StateOptions): AuditFinding[] {
+export function auditHistory(
+  snapshot: Snapshot,
+  options: HistoryOptions,
+  nodes: readonly ClusterNode[],
+): AuditFinding[] {
   if (!isLockfile(options)) return [];
   const why = whyCut(options.lock);
   const at = { file: options.lock, line: 1, column: 1 };
   const unseen = why === undefined ? [] : [{ kind: "unseen-history", message: `${notSeen}: ${why}`, at } as const];
-  return [...unseen, ...givenAwayIn(snapshot, options)];
+  return [...unseen, ...givenAwayIn(snapshot, options, nodes)];
 }
 
 const notSeen = "audit cannot see whether a merge or an edit of the lock gave an address away";
 
-function givenAwayIn(snapshot: Snapshot, options: StateOptions): AuditFinding[] {
-  return givenAway(snapshot, versionsOf(options.lock)).map((one) => {
+function givenAwayIn(snapshot: Snapshot, options: HistoryOptions, nodes: readonly ClusterNode[]): AuditFinding[] {
+  const { lock } = options;
+  const dropped = nodes.length === 0 ? [] : droppedFrom(snapshot, options, nodes);
+  const all = [...givenAway(snapshot, versionsOf(lock)), ...dropped];
+  const each = new Map(all.map((one) => [`${placeOf(one.line)} ${one.line.claim}`, one]));
+  return [...each.values()].map((one) => {
     const { line, holder } = one;
-    const message = describeGivenAway(one, options.lock);
+    const message = describeGivenAway(one, lock);
     return { kind: "given-away", address: line.address, message, ...(holder && { line: holder }) };
+  });
+}
+
+/**
+ * The dropped lines of owners that are there and have no address for that claim, where another owner got the address for a
+ * claim of the same name. A claim of another name may have it because the policy of this one is gone.
+ */
+function droppedFrom(
+  { allocations, releasing }: Snapshot,
+  { lock, nodes: list }: HistoryOptions,
+  nodes: readonly ClusterNode[],
+): GivenAway[] {
+  const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
+  const steps = linearSteps(lock);
+  const claims = new Set([...allocations, ...releasing].map(identityOf));
+  const holders = new Map(allocations.map((line) => [`${placeOf(line)} ${nameOfKey(line.claim)}`, line]));
+  const still = stillDropped(droppedLines(steps, listedIn(list)), steps);
+  return [...still].flatMap(([{ commit, record, after }, lines]) => {
+    const version = { revision: `${commit}^`, record, next: { commit, record: after } };
+    return lines.flatMap((line): GivenAway[] => {
+      const holder = holders.get(`${placeOf(line)} ${nameOfKey(line.claim)}`);
+      const isOpen = owners.has(ownerOfKey(line.claim)) && !claims.has(identityOf(line));
+      return isOpen && holder !== undefined ? [{ line, version, holder }] : [];
+    });
   });
 }
 

@@ -62,7 +62,8 @@ export async function auditVerb(paths: readonly string[], options: AuditOptions)
   const placed = isLockfile(options) ? placesIn(options.lock) : (finding: AuditFinding) => finding;
   const owners = new Set(reports.keys());
   const shows = { owners, sets: new Set([set, ...setsShown(snapshot, uses, owners)]) };
-  const all = [...auditHistory(snapshot, options), ...audit({ pools, snapshot, uses, elsewhere, shows, ...existing })];
+  const history = auditHistory(snapshot, options, nodes);
+  const all = [...history, ...audit({ pools, snapshot, uses, elsewhere, shows, ...existing })];
   const found = all.filter((finding) => (finding.set ?? set) === set).map(placed);
   const notes = found.length > 0 ? noLockNote(options) : [];
   const checked = countChecked(pools, snapshot, uses);

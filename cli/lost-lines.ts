@@ -16,9 +16,14 @@ import {
 import type { Guard } from "../pipeline/guards.ts";
 import { applyPlan } from "../state/apply.ts";
 import { incomingHeads, isUnmerged } from "../state/git-merge.ts";
-import { type Version, versionsOf } from "../state/lock-history.ts";
+import { linearSteps, type Version, versionsOf } from "../state/lock-history.ts";
+import { type Dropped, droppedLines, listedIn, stillDropped } from "./dropped-lines.ts";
 import { describeGivenAway, type GivenAway, givenAway, mendGivenAway } from "./given-away.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
+
+interface LostOptions extends StateOptions {
+  readonly nodes?: string;
+}
 
 /** A live line of another version of the lock, and the new line that the plan gives its owner in place of it. */
 interface Lost {
@@ -66,31 +71,50 @@ export function lostLines(
 /**
  * `stale` for a plan that moves an owner because the lock was taken from one side of a merge, or from an older commit:
  * HEAD, a side of the merge in progress or a parent of the merge that HEAD is has another address for it, or one of the last
- * merges has dropped that. Where both sides have been merged, just now (`isMerged`) or before `git add`, an owner whose
- * address somebody has who stays is to get another one. `stale`, too, for an address that the lock or the plan gives away.
- * Undefined where nothing is lost.
+ * merges or commits has dropped that. Where both sides have been merged, just now (`isMerged`) or before `git add`, an owner
+ * whose address somebody has who stays is to get another one; so is one whose address is put back to whom a commit took it
+ * from. `stale`, too, for an address that the lock or the plan gives away. Undefined where nothing is lost.
  */
 export function refusalOfLost(
   proposed: Plan,
   present: Snapshot,
   isMerged: boolean,
-  options: StateOptions,
+  options: LostOptions,
 ): IpamError | undefined {
   if (!isLockfile(options)) return undefined;
   const { lock } = options;
-  const gone = new Set(proposed.release.map(({ allocation }) => ownerOfKey(allocation.claim)));
-  const staying = [...present.allocations, ...present.releasing].filter(({ claim }) => !gone.has(ownerOfKey(claim)));
+  const isMerging = incomingHeads(lock).length > 0;
   const isSettling = isMerged || isUnmerged(lock);
-  const settled = new Set(isSettling ? staying.map(placeOf) : []);
+  const steps = isSettling || isMerging || proposed.assign.length === 0 ? [] : linearSteps(lock);
+  const dropped = droppedLines(steps, listedIn(options.nodes));
+  const settled = new Set(isSettling ? stayingPlaces(proposed, present) : putBackPlaces(present, dropped));
+  const isOpen = ({ line }: Lost) => !settled.has(placeOf(line));
   const versions = versionsOf(lock);
   for (const { revision, record, next } of versions) {
     const others = othersOf(next);
     if (others === undefined) continue;
-    const lost = lostLines(proposed, present, record, others).filter(({ line }) => !settled.has(placeOf(line)));
-    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, incomingHeads(lock).length > 0));
+    const lost = lostLines(proposed, present, record, others).filter(isOpen);
+    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, isMerging));
+  }
+  for (const [{ commit }, allocations] of stillDropped(dropped, steps)) {
+    const lost = lostLines(proposed, present, { ...present, allocations }).filter(isOpen);
+    if (lost.length > 0) return new IpamError("stale", issuesOfDropped(lost, commit, lock, present));
   }
   const given = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, versions);
   return given.length === 0 ? undefined : new IpamError("stale", issuesOfGiven(given, lock));
+}
+
+/** The places whose owners stay. */
+function stayingPlaces({ release }: Plan, present: Snapshot): string[] {
+  const gone = new Set(release.map(({ allocation }) => ownerOfKey(allocation.claim)));
+  const all = [...present.allocations, ...present.releasing];
+  return all.filter(({ claim }) => !gone.has(ownerOfKey(claim))).map(placeOf);
+}
+
+/** The places of the lines that a commit has dropped, and that are there again. */
+function putBackPlaces({ allocations }: Snapshot, dropped: readonly Dropped[]): string[] {
+  const taken = new Set(dropped.map(({ line }) => `${placeOf(line)} ${line.claim}`));
+  return allocations.filter((line) => taken.has(`${placeOf(line)} ${line.claim}`)).map(placeOf);
 }
 
 /**
@@ -104,26 +128,41 @@ function othersOf(next: Version["next"]): readonly Snapshot[] | undefined {
 }
 
 /** The guard of that: an owner keeps the address that another version of the lock has for it, unless moves are allowed. */
-export function keepsLines(isMerged: boolean, options: StateOptions & { readonly allowMove?: boolean }): Guard {
+export function keepsLines(isMerged: boolean, options: LostOptions & { readonly allowMove?: boolean }): Guard {
   return ({ plan, before }) => (options.allowMove ? undefined : refusalOfLost(plan, before, isMerged, options));
 }
 
 const most = 5;
 
 function issuesOf(lost: readonly Lost[], revision: string, lock: string, isMerging: boolean): Issue[] {
-  const issues = lost.slice(0, most).map(({ line, fresh }): Issue => {
-    const [old, now] = [line, fresh].map(formatBlock);
-    const whose = `${ownerName(line.claim)} has ${old} in ${revision}`;
-    return { message: `${whose}, and would get ${now}: ${lock} has lost its line` };
-  });
-  const more = lost.length > most ? `${lost.length - most} more lines are lost. ` : "";
   const back = isMerging
     ? `Bring both sides back, and settle them: git checkout -m -- ${shellWord(lock)} && nodeippool allocate --landed REV`
     : revision === "HEAD"
       ? `Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}`
       : revision.startsWith("HEAD")
         ? "Make that merge again, and settle the lock in it: nodeippool allocate --landed REV"
-        : `Put the line back, if nobody has the address now: git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
+        : `Put the line back, if nobody has the address now: ${showLock(revision, lock)}`;
+  return lostIssues(lost, revision, `${lock} has lost its line`, back);
+}
+
+function issuesOfDropped(lost: readonly Lost[], commit: string, lock: string, present: Snapshot): Issue[] {
+  const places = new Set(lost.map(({ line }) => placeOf(line)));
+  const taken = [...present.allocations, ...present.releasing].find((line) => places.has(placeOf(line)));
+  const where = taken === undefined ? "" : ` in place of that of ${ownerName(taken.claim)}`;
+  const back = `Put the line back${where}, and run nodeippool allocate: ${showLock(`${commit}^`, lock)}`;
+  return lostIssues(lost, `${commit}^`, `commit ${commit} removed its line from ${lock}`, back);
+}
+
+function showLock(revision: string, lock: string): string {
+  return `git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
+}
+
+function lostIssues(lost: readonly Lost[], revision: string, why: string, back: string): Issue[] {
+  const issues = lost.slice(0, most).map(({ line, fresh }): Issue => {
+    const [old, now] = [line, fresh].map(formatBlock);
+    return { message: `${ownerName(line.claim)} has ${old} in ${revision}, and would get ${now}: ${why}` };
+  });
+  const more = lost.length > most ? `${lost.length - most} more lines are lost. ` : "";
   return [
     ...issues.slice(0, -1),
     { ...(issues.at(-1) as Issue), hint: `${more}${back}. If the new addresses are meant: --allow-move.` },

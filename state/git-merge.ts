@@ -117,6 +117,23 @@ function baseOf(path: string, { parents }: PastChange): string | undefined {
   return git(dirname(path), "merge-base", "--octopus", ...parents)?.trim();
 }
 
+/** What a commit that is no merge made of the lock: the objects of git with its text before and after. */
+export interface LinearChange {
+  readonly commit: string;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** Returns the last `count` commits that changed the lock and are no merges, newest first. */
+export function lastLinearChanges(path: string, count: number): LinearChange[] {
+  const which = ["--topo-order", "--full-history", "--min-parents=1", "--max-parents=1", `-n${count}`];
+  const how = ["--raw", "--no-renames", "--format=%h"];
+  const log = git(dirname(path), "log", ...which, ...how, "--", basename(path)) ?? "";
+  return [...log.matchAll(/^(\w+)\n\n:\d+ \d+ (\w+) (\w+) /gm)].map(([, commit = "", before = "", after = ""]) => {
+    return { commit, before, after };
+  });
+}
+
 /**
  * Which parents of a merge were on the main branch. Where none is known to have been, or git does not know a main branch, the
  * first one: that is what the merge was made on.

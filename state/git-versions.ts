@@ -43,8 +43,22 @@ export function lockAt(path: string, revision: string): Snapshot | undefined {
   if (git(folder, "ls-tree", "--name-only", commit, "--", `./${basename(path)}`) === "") return undefined;
   const text = git(folder, "show", `${commit}:./${basename(path)}`);
   if (text === undefined) throw new IpamError("unavailable", `git cannot show ${name}`);
-  const { mark, rest } = withoutMark(text, name);
   const hint = `This revision has a broken lock itself: name one from before the merge that broke it, ${revision}~1 for example.`;
+  return decodeMarked(text, name, hint);
+}
+
+/** The lock that an object of git is; empty where it is none that can be read. */
+export function lockOfObject(path: string, object: string): Snapshot {
+  try {
+    return decodeMarked(git(dirname(path), "cat-file", "blob", object) ?? "", object, "");
+  } catch (error) {
+    if (error instanceof IpamError) return emptySnapshot;
+    throw error;
+  }
+}
+
+function decodeMarked(text: string, name: string, hint: string): Snapshot {
+  const { mark, rest } = withoutMark(text, name);
   return decodeVersion(mark?.state === "left" ? rest : text, name, hint);
 }
 

@@ -1,8 +1,15 @@
 import { basename, dirname } from "node:path";
 import { emptySnapshot, IpamError, type Snapshot } from "../core/index.ts";
 import { git, mayHaveRepository } from "./git.ts";
-import { incomingHeads, lastChanges, mergedHeads, onMainline, type PastChange } from "./git-merge.ts";
-import { lockAt } from "./git-versions.ts";
+import {
+  incomingHeads,
+  lastChanges,
+  lastLinearChanges,
+  mergedHeads,
+  onMainline,
+  type PastChange,
+} from "./git-merge.ts";
+import { lockAt, lockOfObject } from "./git-versions.ts";
 
 /** An earlier version of the lock, and what came after it. */
 export interface Version {
@@ -43,6 +50,26 @@ export function versionsOf(lock: string): Version[] {
     ...mergedHeads(lock).map(side),
     ...lastChanges(lock).flatMap((change) => parentsOf(change, lock, read)),
   ];
+}
+
+/** What one commit that is no merge made of the lock: `record` became `after`. */
+export interface LinearStep {
+  readonly commit: string;
+  readonly record: Snapshot;
+  readonly after: Snapshot;
+}
+
+/** Returns what the last 20 commits that are no merges made of the lock, newest first: a rebase rewrites many at once. */
+export function linearSteps(lock: string): LinearStep[] {
+  const known = new Map<string, Snapshot>();
+  const read = (object: string) => {
+    const record = known.get(object) ?? lockOfObject(lock, object);
+    known.set(object, record);
+    return record;
+  };
+  return lastLinearChanges(lock, 20).map(({ commit, before, after }) => {
+    return { commit, record: read(before), after: read(after) };
+  });
 }
 
 type Read = (revision: string) => Snapshot;

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
+import { droppedLines } from "../../cli/dropped-lines.ts";
 import { givenAway } from "../../cli/given-away.ts";
 import { lostLines } from "../../cli/lost-lines.ts";
 import { formatAddress } from "../../core/address.ts";
@@ -15,8 +16,14 @@ import { type Branch, type Fork, mergedNodes, planFor, randomForks } from "../su
 // Random branches, merged by the tool or by a strategy option: only the latter gives addresses away, and never unseen.
 const count = process.env.NODEIPPOOL_LONG === undefined ? 1_000 : 20_000;
 let forks: Fork[];
+/** What the lock of each is after `git merge -X theirs`; undefined where that is no lock. */
+let taken: (Snapshot | undefined)[];
 beforeAll(async () => {
   forks = await randomForks(count, 20_250_102);
+  taken = mergeTexts(forks.map((fork) => textsOf(recordsOf(fork)))).map(({ text }) => {
+    const theirs = text.replace(/<{7}[^\n]*\n[\s\S]*?={7}\n([\s\S]*?)>{7}[^\n]*\n/g, "$1");
+    return outcome(() => decode(theirs, "nodeippool.lock")).value;
+  });
 });
 
 const failing = (what: (fork: Fork, i: number) => readonly string[]) =>
@@ -60,13 +67,11 @@ it("what the tool settles, and every step of a branch, gives no address away", (
 });
 
 it("git merge -X theirs takes an address from its owner only where plan or audit says so", () => {
-  const texts = mergeTexts(forks.map((fork) => textsOf(recordsOf(fork))));
   let count = 0;
   const silent = failing((fork, i) => {
-    const text = texts[i]?.text.replace(/<{7}[^\n]*\n[\s\S]*?={7}\n([\s\S]*?)>{7}[^\n]*\n/g, "$1") ?? "";
-    const record = outcome(() => decode(text, "nodeippool.lock")).value;
-    const taken = record === undefined ? [] : takenFrom(fork, record);
-    if (record === undefined || taken.length === 0) return [];
+    const record = taken[i];
+    const lines = record === undefined ? [] : takenFrom(fork, record);
+    if (record === undefined || lines.length === 0) return [];
     count++;
     // The node list may have been merged by hand, or by the same option.
     return [fork.theirs.nodes, mergedNodes(fork)].flatMap((nodes) => {
@@ -76,11 +81,62 @@ it("git merge -X theirs takes an address from its owner only where plan or audit
         ...givenAway(applyPlan(record, plan) ?? record, [versionOf(fork, record)]),
         ...lostLines(plan, record, fork.ours.record),
       ].map(({ line }) => `${placeOf(line)} ${line.claim}`);
-      return taken.filter((line) => !seen.includes(`${placeOf(line)} ${line.claim}`)).map(described);
+      return lines.filter((line) => !seen.includes(`${placeOf(line)} ${line.claim}`)).map(described);
     });
   });
   expect(silent).toBe("none");
   expect(count, "merges that took an address").toBeGreaterThan(forks.length / 10);
+});
+
+// Rebase, squash and cherry-pick end in one commit on our side: `-X theirs` in the lock, or its lock as a whole.
+it("a commit with the lock of the other side moves an owner only where plan says so", () => {
+  let moved = 0;
+  const silent = failing((fork, i) => {
+    return [taken[i], fork.theirs.record].flatMap((record) => {
+      const nodes = mergedNodes(fork);
+      const plan = record && outcome(() => planFor(nodes, record)).value;
+      if (record === undefined || plan === undefined || plan.pending.length > 0) return [];
+      const steps = [{ commit: "c", record: fork.ours.record, after: record }];
+      const dropped = droppedLines(steps, (owner) => nodes.has(owner.replace("Node/", "")));
+      const lost = lostLines(plan, record, { ...record, allocations: dropped.map(({ line }) => line) });
+      const seen = new Set(lost.map(({ line }) => identityOf(line)));
+      const given = new Map(plan.assign.map((line) => [identityOf(line), line]));
+      // What their side released, or has another address for, was decided there.
+      const decided = new Set([...record.allocations, ...record.releasing].map(identityOf));
+      const unseen = fork.ours.record.allocations.filter((line) => {
+        const now = given.get(identityOf(line));
+        if (now === undefined || now.address === line.address || decided.has(identityOf(line))) return false;
+        moved++;
+        return !seen.has(identityOf(line)) && !isOwnersOwn(line, record);
+      });
+      return unseen.map(described);
+    });
+  });
+  expect(silent).toBe("none");
+  expect(moved, "owners that would be moved").toBeGreaterThan(forks.length / 10);
+});
+
+/** Has the owner of a line its address, under another name of its claim? */
+function isOwnersOwn(line: Allocation, { allocations, releasing }: Snapshot): boolean {
+  const holder = [...allocations, ...releasing].find((one) => placeOf(one) === placeOf(line));
+  return holder !== undefined && ownerOfKey(holder.claim) === ownerOfKey(line.claim);
+}
+
+it("nothing that the tool did on a branch is taken for a dropped line, though nodes are renamed, freed and back", () => {
+  expect(
+    failing(({ base, ours, theirs }) =>
+      [base, ours, theirs].flatMap((tip) => {
+        const chain: Branch[] = [];
+        for (let at: Branch | undefined = tip; at !== undefined; at = at.parent) chain.push(at);
+        const steps = chain.flatMap((branch, i) => {
+          const parent = chain[i + 1];
+          return parent === undefined ? [] : [{ commit: `${i}`, record: parent.record, after: branch.record }];
+        });
+        const listed = (owner: string, commit: string) => chain[Number(commit)]?.nodes.has(owner.replace("Node/", ""));
+        return droppedLines(steps, listed).map(({ line, step }) => `${described(line)}, taken in ${step.commit}`);
+      }),
+    ),
+  ).toBe("none");
 });
 
 /** The lines that our side has live, whose address another machine has now, though their side did not take it away. */

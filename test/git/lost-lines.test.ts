@@ -244,9 +244,64 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     git("git reset -q --hard; nodeippool mv Node/z5 Node/b0");
     nodes("b0", "n1", "n2", "n3", "n4", "z5");
     await expectLost("z5 has 10.0.0.5 in HEAD");
+    nodes("b0", "n1", "n2", "n3", "n4");
     git("git commit -qam renamed");
     nodes("b0", "n1", "n2", "n3", "n4", "z5");
     expect((await run("allocate")).status).toBe(0);
+  });
+});
+
+describe("a commit that is no merge, and drops the line of a node that stays", () => {
+  const dropped = () => `in ${git("git rev-parse --short HEAD").trim()}^`;
+
+  it.each([
+    ["rebase -X theirs", "git checkout -q f; git rebase -q -X theirs main"],
+    ["merge --squash -X theirs", "git merge -q --squash -X theirs f; git commit -qm squashed"],
+    ["cherry-pick -X theirs", "git cherry-pick -X theirs f"],
+    ["checkout --theirs", "git cherry-pick f || git checkout --theirs .; git add -A; git cherry-pick --continue"],
+  ])("%s: z5 of main keeps .5, once its line is put back", async (_, command) => {
+    await fork(["a0"], ["z5"]);
+    git(command);
+    nodes("a0", "n1", "n2", "n3", "n4", "z5");
+    git("git commit -qa --amend --no-edit");
+    await expectLost(`z5 has 10.0.0.5 ${dropped()}`);
+    expect((await run("plan")).stderr).toMatch(
+      /would get 10\.0\.0\.6: commit (\w+) removed its line from nodeippool\.lock\n {2}Put the line back in place of that of a0, and run nodeippool allocate: git show '?\1\^:\.\/nodeippool\.lock'?\. If the new addresses are meant: --allow-move\.\n$/,
+    );
+    write("uses.csv", "node,interface,address\nn1,eth1,10.0.0.1\n");
+    expect(await cli(["audit", "uses.csv", "--pools", "manifests", "--nodes", "nodes.txt"], folder)).toMatchObject({
+      status: 5,
+      stdout: expect.stringMatching(
+        /given-away: 10\.0\.0\.5 was allocated to z5 \(pol\/a\) in (\w+)\^; commit \1 gave it to a0\n/,
+      ),
+    });
+    git("git show HEAD^:./nodeippool.lock > nodeippool.lock");
+    await allocate();
+    expect(holders().slice(4)).toEqual(["5 z5", "6 a0"]);
+    expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
+  });
+
+  it("also by hand, and some commits later; --allow-move ends it, and a node may come back that was released", async () => {
+    git("sed -i '/Node.n[23]/d' nodeippool.lock");
+    nodes("n1", "n3", "n4");
+    git("git commit -qam edited");
+    const where = dropped();
+    for (const name of ["k4", "n4", "k4", "n4"]) {
+      git(`nodeippool mv Node/${name === "k4" ? "n4" : "k4"} Node/${name}`);
+      nodes("n1", "n3", name);
+      git("git commit -qam renamed");
+    }
+    await expectLost(`n3 has 10.0.0.3 ${where}`);
+    await allocate("--allow-move");
+    expect(holders()).toEqual(["1 n1", "2 n3", "4 n4"]);
+    nodes("n1", "n4");
+    await allocate();
+    git("nodeippool release n3 --confirm; git commit -qam released");
+    nodes("n0", "n1", "n4");
+    await allocate();
+    nodes("n0", "n1", "n2", "n3", "n4");
+    await allocate();
+    expect(holders()).toEqual(["1 n1", "2 n0", "3 n2", "4 n4", "5 n3"]);
   });
 });
 

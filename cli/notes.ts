@@ -1,7 +1,8 @@
-import { formatIssue, type Plan, policyOfKey } from "../core/index.ts";
+import { formatAddress, formatIssue, listed, ownerOfKey, type Plan, policyOfKey } from "../core/index.ts";
 import { keepsResolver } from "../integrations/nmstate/resolver.ts";
 import { isPolicyClaim } from "../integrations/nmstate/select.ts";
 import type { Proposal } from "../pipeline/proposal.ts";
+import { reservedForAbsent } from "../pipeline/reserved-for.ts";
 import { asBag } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -12,6 +13,7 @@ export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
   return [
     ...idleNotes(workspace),
     ...gonePolicyNotes(workspace, plan),
+    ...reservationNotes(proposal),
     ...resolverNotes(workspace),
     ...unsaidNotes(proposal),
   ];
@@ -42,6 +44,15 @@ function gonePolicyNotes({ manifests }: Workspace, { keep, release, set }: Plan)
       ([policy, { length }]) =>
         `Note: policy ${policy} of claim set ${set} is not here: ${plural(length, "address")} released. If another folder plans it, give each folder a claim set of its own (--set), and the policy to its folder: nodeippool mv ${policy} --to-set NAME`,
     );
+}
+
+/** Reserved for owners that are not here and have no line: an owner to come, or a misspelt one. */
+function reservationNotes({ desired, before }: Proposal): string[] {
+  const recorded = new Set([...before.allocations, ...before.releasing].map(({ claim }) => ownerOfKey(claim)));
+  const absent = reservedForAbsent(desired).filter(({ owner }) => !recorded.has(owner));
+  if (absent.length === 0) return [];
+  const which = listed(absent.map(({ address, owner }) => `${formatAddress(address)} for ${owner}`));
+  return [`Note: reservations for owners that are not here: ${which}. Check the names; nobody else gets the addresses`];
 }
 
 /** Policies whose DNS servers stay beside NICs: NetworkManager refuses to turn an address family off in a profile that has DNS servers. */

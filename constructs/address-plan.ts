@@ -98,7 +98,7 @@ export class AddressPlan extends Construct {
   /**
    * What would have to change in the record; for backends that `nodeippool allocate` does not know, whose `commit`
    * takes it. Throws IpamError where claims cannot be met, and for a plan that releases addresses as a mistake would (a
-   * selector that selects no node any more, a whole policy or pool, more than a fifth of the set), unless `confirmRelease`
+   * selector that selects no node any more, all of a policy or pool, or more than a fifth of one), unless `confirmRelease`
    * is true.
    */
   plan({ confirmRelease = false }: { readonly confirmRelease?: boolean } = {}): Plan {

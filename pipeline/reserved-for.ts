@@ -1,40 +1,101 @@
-import { formatAddress, formatOwner, type Issue, nodeOwner, placed } from "../core/index.ts";
+import {
+  type Claim,
+  formatAddress,
+  formatOwner,
+  type Issue,
+  listed,
+  nodeOwner,
+  type Pool,
+  placed,
+  poolsAsked,
+  type Reservation,
+} from "../core/index.ts";
+import { partition } from "../core/partition.ts";
 import type { Desired } from "./desired.ts";
 
+type Known = Pick<Desired, "pools" | "claims" | "facts">;
+
+/** A reservation of a pool for an owner. */
+interface Reserved extends Reservation {
+  readonly pool: Pool;
+  readonly owner: string;
+  /** Its place among the reservations of the pool. */
+  readonly index: number;
+}
+
 /**
- * Returns what is wrong with reservations whose owner is misspelt: their address would stay unused, and the owner who is meant
- * would get another one. An owner who is not there yet is none of them:
+ * Returns what is wrong with reservations whose owner or claim is misspelt: their address would stay unused, and the owner who
+ * is meant would get another one:
  *
- *  the reservation is for | beside                      |
- *  ---------------------- | --------------------------- | -------------------------------------------------
- *  an owner who is there  |                             | fine
- *  another owner          | a like one with a claim on  | misspelt
- *                         | the pool and no reservation |
- *  another owner          | nobody of a like name       | fine: reserved for an owner who is to come
+ *  owner of the reservation | beside                                       | claim of the reservation         | decision
+ *  -------------------------+----------------------------------------------+----------------------------------+---------
+ *  present                  | any                                          | none, or one that it has here    | fine
+ *  present                  | it has a claim here without a reservation    | one that it has not              | refuse
+ *  present                  | all its claims here have reservations        | one that it has not              | fine
+ *  absent                   | a present owner of a like name that has      | any                              | refuse
+ *                           | a claim here, and no reservation             |                                  |
+ *  absent                   | no present owner of a like name              | any                              | fine
  */
-export function misspeltReservers({ pools, claims, facts }: Pick<Desired, "pools" | "claims" | "facts">): Issue[] {
-  const there = new Set([
-    ...claims.map(({ owner }) => formatOwner(owner)),
-    ...facts.nodes.map(({ name }) => nodeOwner(name)),
-  ]);
-  return pools.flatMap((pool): Issue[] => {
-    const { all } = pool.reservations;
-    const strangers = [...all.entries()].filter(([, { owner }]) => owner !== undefined && !there.has(owner));
-    if (strangers.length === 0) return [];
-    const reserved = new Set(all.map(({ owner }) => owner));
-    const asking = claims.filter((claim) => claim.pool === pool.name).map(({ owner }) => formatOwner(owner));
-    const names = new LikeNames(asking.filter((owner) => !reserved.has(owner)));
-    return strangers.flatMap(([i, { address, owner = "" }]): Issue[] => {
-      const meant = names.like(owner);
-      if (meant === undefined) return [];
-      return [
-        {
-          message: `pool ${pool.name} reserves ${formatAddress(address)} for ${owner}, which is not there; did you mean ${meant}?`,
-          ...placed(pool.at?.(["reservations", i, "owner"])),
-          hint: `Write ${meant}. If ${owner} is to come, leave its owner out until then: nobody gets the address.`,
-        },
-      ];
-    });
+export function misspeltReservers(known: Known): Issue[] {
+  const there = presentOwners(known);
+  return known.pools.flatMap((pool): Issue[] => {
+    const all = reservedIn(pool);
+    if (all.length === 0) return [];
+    const claims = known.claims.filter((claim) => poolsAsked(claim).includes(pool.name));
+    const [present, absent] = partition(all, ({ owner }) => there.has(owner));
+    return [...misspeltClaims(present, claims), ...misspeltOwners(absent, all, claims)];
+  });
+}
+
+/** Returns the reservations for owners that are not there: they may be misspelt, or are to come. */
+export function reservedForAbsent(known: Known): Reserved[] {
+  const there = presentOwners(known);
+  return known.pools.flatMap(reservedIn).filter(({ owner }) => !there.has(owner));
+}
+
+function presentOwners({ claims, facts }: Known): ReadonlySet<string> {
+  return new Set([...claims.map(({ owner }) => formatOwner(owner)), ...facts.nodes.map(({ name }) => nodeOwner(name))]);
+}
+
+function reservedIn(pool: Pool): Reserved[] {
+  return pool.reservations.all.flatMap(({ owner, ...one }, index) =>
+    owner === undefined ? [] : { ...one, owner, pool, index },
+  );
+}
+
+function misspeltOwners(absent: readonly Reserved[], all: readonly Reserved[], claims: readonly Claim[]): Issue[] {
+  if (absent.length === 0) return [];
+  const reserved = new Set(all.map(({ owner }) => owner));
+  const names = new LikeNames(claims.map(({ owner }) => formatOwner(owner)).filter((owner) => !reserved.has(owner)));
+  return absent.flatMap(({ pool, index, address, owner }): Issue[] => {
+    const meant = names.like(owner);
+    if (meant === undefined) return [];
+    return [
+      {
+        message: `pool ${pool.name} reserves ${formatAddress(address)} for ${owner}, which is not there; did you mean ${meant}?`,
+        ...placed(pool.at?.(["reservations", index, "owner"])),
+        hint: `Write ${meant}. If ${owner} is to come, leave its owner out until then: nobody gets the address.`,
+      },
+    ];
+  });
+}
+
+function misspeltClaims(present: readonly Reserved[], claims: readonly Claim[]): Issue[] {
+  const named = present.filter(({ claim }) => claim !== undefined);
+  if (named.length === 0) return [];
+  const byOwner = Map.groupBy(claims, ({ owner }) => formatOwner(owner));
+  return named.flatMap(({ pool, index, address, owner, claim }): Issue[] => {
+    const own = byOwner.get(owner) ?? [];
+    if (own.some(({ name }) => name === claim)) return [];
+    const unreserved = own.filter((one) => pool.reservations.for(one) === undefined).map(({ name }) => name);
+    if (unreserved.length === 0) return [];
+    return [
+      {
+        message: `pool ${pool.name} reserves ${formatAddress(address)} for claim ${claim} of ${owner}, which has no such claim on the pool`,
+        ...placed(pool.at?.(["reservations", index, "claim"])),
+        hint: `Write one that it has: ${listed(unreserved)}. If ${claim} is to come, leave owner and claim out until then: nobody gets the address.`,
+      },
+    ];
   });
 }
 
@@ -60,12 +121,24 @@ function plain(name: string): string {
 
 function partsOf(name: string): string[] {
   const whole = plain(name);
-  return [whole, ...Array.from(whole, (_, i) => whole.slice(0, i) + whole.slice(i + 1))];
+  return [bare(name), whole, ...Array.from(whole, (_, i) => whole.slice(0, i) + whole.slice(i + 1))];
 }
 
-/** `nodeO2`, `mode02` and `ndoe02` are slips of node02; of a series are `node03`, `node021` and, of nodea, `nodeb`. */
+/** A name without leading zeros of its numbers, in small letters. */
+function unpadded(name: string): string {
+  return name.toLowerCase().replaceAll(/(?<!\d)0+(?=\d)/g, "");
+}
+
+/** The same without a domain. */
+function bare(name: string): string {
+  return unpadded(name).replace(/\..*/, "");
+}
+
+/** `nodeO2`, `mode02`, `ndoe02`, `node2` and `node02.example.com` are slips of node02; of a series are `node03`, `node021` and, of nodea, `nodeb`. */
 function isSlip(name: string, other: string): boolean {
   if (plain(name) === plain(other)) return true;
+  if (unpadded(other) === bare(name) || unpadded(name) === bare(other) || unpadded(name) === unpadded(other))
+    return true;
   const [a, b] = [name.toLowerCase(), other.toLowerCase()];
   let start = 0;
   while (start < a.length && a[start] === b[start]) start++;

@@ -44,8 +44,8 @@ export interface AllocationSetArgs {
   /** Let owners lose an address and get another one of the same pool. Default false. */
   readonly allowMove?: boolean;
   /**
-   * Let an update release all addresses of a claim name, of a pool or of the set, or more than a fifth of the set's
-   * addresses (and more than three). Default false, because that is probably a wrong list of nodes. With the backend
+   * Let an update release all addresses of a claim name, of a pool or of the set, or more than a fifth of them (and more
+   * than three). Default false, because that is probably a wrong list of nodes. With the backend
    * `lockfile`: `nodeippool allocate --confirm`.
    */
   readonly confirmRelease?: boolean;

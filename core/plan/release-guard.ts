@@ -17,7 +17,7 @@ export interface Presence {
 
 const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined, placeOf: () => undefined };
 
-/** A release of so few addresses is not a bulk release. */
+/** A release of so few addresses, but not all of a group, is not doubtful. */
 const few = 3;
 /** A refusal names so many policies, owners or pools. */
 const most = 5;
@@ -31,10 +31,13 @@ const most = 5;
  *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
  *                                               | nothing tells, of two lines or more | stop
  *  all lines of a pool                          | the same                            | stop
+ *  more than three lines and a fifth of those   | still there, or nothing tells:      | stop
+ *  that nodes have of a policy, or of a pool    | only these lines count              |
  *  all lines of the set, two or more            | any                                 | stop
  *  more than three lines and a fifth of the set | any                                 | stop
  *  any other lines                              | any                                 | go on
  *
+ * Other owners than nodes do not count for the fifth of a pool: a workload that is scaled down is still there.
  * A line that stays under another claim is not released (`mv`, `moved`), nor is one whose owner gets another address of the
  * pool by the same plan (`allowMove`), nor one that was releasing before.
  */
@@ -44,18 +47,20 @@ export function releaseRefusal(
   presence: Presence = nothingKnown,
 ): IpamError | undefined {
   const { released, own, held } = releasedBy(proposed, before);
-  const wholeOf = (nameOf: (line: Allocation) => string) => wholeGroups(Map.groupBy(own, nameOf), released, presence);
-  const byAsker = wholeOf(askerOf);
-  const whole = byAsker.length > 0 ? byAsker : wholeOf(({ pool }) => `pool ${pool}`);
-  const issues = whole.slice(0, most).map(([name, lines]): Issue => {
-    const count = lines.length === 1 ? "the only address" : `all ${lines.length} addresses`;
+  const doubtfulOf = (nameOf: (line: Allocation) => string) =>
+    doubtfulGroups(Map.groupBy(own, nameOf), released, presence);
+  const byAsker = doubtfulOf(askerOf);
+  const doubtful = byAsker.length > 0 ? byAsker : doubtfulOf(({ pool }) => `pool ${pool}`);
+  const issues = doubtful.slice(0, most).map(({ name, lines, held }): Issue => {
+    const count = lines.length < held ? `${lines.length} of ${held}` : held === 1 ? "the only" : `all ${held}`;
     const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
     const which = listed(lines.map((line) => `${formatBlock(line)}${ofWhom(line)}`));
-    const message = `this plan releases ${count} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
+    const addresses = held === 1 ? "address" : "addresses";
+    const message = `this plan releases ${count} ${addresses} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
     return { message, ...placed(lines.map(presence.placeOf).find((at) => at !== undefined)) };
   });
-  if (whole.length > most)
-    issues.push({ message: `this plan releases all addresses of ${whole.length - most} more like these` });
+  if (doubtful.length > most)
+    issues.push({ message: `this plan releases addresses of ${doubtful.length - most} more like these` });
   if (issues.length === 0 && isBulk(released.length, held))
     issues.push({
       message: `this plan releases ${released.length} of ${held} addresses of set ${proposed.set}: ${likely(released)}`,
@@ -81,7 +86,11 @@ function releasedBy({ assign, keep, release, set }: Plan, before: Snapshot) {
 }
 
 function isBulk(released: number, held: number): boolean {
-  return (released === held && held > 1) || (released > few && released * 5 > held);
+  return (released === held && held > 1) || isMuch(released, held);
+}
+
+function isMuch(released: number, held: number): boolean {
+  return released > few && released * 5 > held;
 }
 
 /** The policy, or the claim of this name, that asked for a line of a node; any other owner asks for itself. */
@@ -90,16 +99,29 @@ function askerOf({ claim }: Allocation): string {
   return `${nameOfKey(claim).includes("/") ? "policy" : "claim"} ${policyOfKey(claim)}`;
 }
 
-/** The groups of lines that are released as a whole although an owner may still be there. */
-function wholeGroups(
+/** The lines that a plan takes of a group, and how many the group has. */
+interface Doubtful {
+  readonly name: string;
+  readonly lines: readonly Allocation[];
+  readonly held: number;
+}
+
+/** The groups that lose all of their lines, or much, although owners may still be there. */
+function doubtfulGroups(
   groups: ReadonlyMap<string, readonly Allocation[]>,
   released: readonly Allocation[],
   { isThere }: Presence,
-): (readonly [string, readonly Allocation[]])[] {
+): Doubtful[] {
   const places = new Set(released.map(placeOf));
+  const isReleased = (line: Allocation) => places.has(placeOf(line));
   const isTaken = (lines: readonly Allocation[]) =>
     lines.some(isThere) || lines.filter((line) => isThere(line) === undefined).length > 1;
-  return [...groups].filter(([, lines]) => lines.every((line) => places.has(placeOf(line))) && isTaken(lines));
+  return [...groups].flatMap(([name, all]): Doubtful[] => {
+    if (all.every(isReleased)) return isTaken(all) ? [{ name, lines: all, held: all.length }] : [];
+    const there = all.filter((line) => isOfNode(line) && isThere(line) !== false);
+    const lines = there.filter(isReleased);
+    return isMuch(lines.length, there.length) ? [{ name, lines, held: there.length }] : [];
+  });
 }
 
 function reasonFor(name: string, lines: readonly Allocation[], { isThere, whyIdle }: Presence): string {

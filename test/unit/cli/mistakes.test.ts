@@ -26,7 +26,21 @@ const racks: Files = {
   "manifests/b.yaml": rackB,
   "nodes.txt": nodesOf("a", 20) + nodesOf("b", 2),
 };
+/** Six policies for the same twenty nodes. */
+const sixPolicies: Files = {
+  "manifests/pool.yaml": pool,
+  ...Object.fromEntries(
+    [1, 2, 3, 4, 5, 6].map((i) => [`manifests/nic-${i}.yaml`, nicPolicyText(`nic-${i}`, ["p"], `eth${i}`)]),
+  ),
+  "nodes.txt": nodesOf("a", 10) + nodesOf("b", 10),
+};
 const twoNodes: Files = { "manifests/a.yaml": documentsOf(pool, rackA), "nodes.txt": nodesOf("a", 2) };
+
+const routed = (nic: string, over: string) =>
+  `${nicPolicyText("rack-a", ["p"], nic)}    routes:\n      config: [{destination: 10.9.0.0/16, next-hop-address: 10.0.0.254, next-hop-interface: ${over}}]\n`;
+const reserving = (owner: string) =>
+  poolText(`  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.40, ${owner}}]`);
+const zeroPadded: Files = { "manifests/a.yaml": rackA, "nodes.txt": nodesOf("a0", 3, "rack=a") };
 
 async function allocated(files: Files): Promise<string> {
   const folder = folderOf(files);
@@ -78,6 +92,38 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     "allocate",
     3,
     `in-use: manifests/b.yaml:13:8: ${ofRackB}its owners are still there${confirm}`,
+  ],
+  [
+    "narrows the selector of one of six policies",
+    sixPolicies,
+    { "manifests/nic-3.yaml": nicPolicyText("nic-3", ["p"], "eth3", "  nodeSelector: {rack: a}\n") },
+    "allocate",
+    3,
+    `in-use: manifests/nic-3.yaml:7:8: this plan releases 10 of 20 addresses of policy nic-3 (10.0.0.63 of b0, 10.0.0.69 of b1, 10.0.0.75 of b2 and 7 more): its owners are still there${confirm}`,
+  ],
+  [
+    "misspells the NIC of a policy that has a route over it",
+    { ...twoNodes, "manifests/a.yaml": documentsOf(pool, routed("eth1", "eth1")) },
+    { "manifests/a.yaml": documentsOf(pool, routed("etth1", "eth1")) },
+    "allocate",
+    3,
+    "in-use: manifests/a.yaml:15:5: policy rack-a gives 2 addresses of eth1 to etth1, and nothing takes them off eth1 (a0, a1)\n  Add the old NIC to the policy: {name: eth1, ipv4: {enabled: false}}. If no node has it on eth1, confirm it: nodeippool allocate --confirm\n",
+  ],
+  [
+    "reserves an address for a node that has its name with fewer zeros",
+    { ...zeroPadded, "manifests/pool.yaml": reserving("owner: Node/a02") },
+    { "manifests/pool.yaml": reserving("owner: Node/a2") },
+    "allocate",
+    2,
+    "invalid: manifests/pool.yaml:6:46: pool p reserves 10.0.0.40 for Node/a2, which is not there; did you mean Node/a02?\n  Write Node/a02. If Node/a2 is to come, leave its owner out until then: nobody gets the address.\n",
+  ],
+  [
+    "reserves an address for a misspelt claim",
+    { ...zeroPadded, "manifests/pool.yaml": reserving("owner: Node/a02, claim: rack-a/p") },
+    { "manifests/pool.yaml": reserving("owner: Node/a02, claim: rackA/p") },
+    "allocate",
+    2,
+    "invalid: manifests/pool.yaml:6:63: pool p reserves 10.0.0.40 for claim rackA/p of Node/a02, which has no such claim on the pool\n  Write one that it has: rack-a/p. If rackA/p is to come, leave owner and claim out until then: nobody gets the address.\n",
   ],
   [
     "lists the nodes of another cluster",
@@ -154,4 +200,17 @@ it.each<[does: string, changes: Files, gone: readonly string[], released: number
   const { stdout, stderr, status } = await cli(["allocate"], folder);
   expect({ stderr, status }).toEqual({ stderr: "", status: 0 });
   expect(stdout).toContain(`Plan: 0 to allocate, ${22 - released} kept, ${released} to release.`);
+});
+
+it("who reserves an address for a node that is not in the list gets a note", async () => {
+  const folder = folderOf({
+    ...zeroPadded,
+    "manifests/pool.yaml": poolText(
+      `  range: {cidr: 10.0.0.0/24}\n  reservations: [${[1, 2, 3, 4, 5].map((i) => `{address: 10.0.0.4${i}, owner: Node/b${i}}`)}]`,
+    ),
+  });
+  for (const verb of ["plan", "allocate"])
+    expect((await cli([verb], folder)).stdout).toContain(
+      "Note: reservations for owners that are not here: 10.0.0.41 for Node/b1, 10.0.0.42 for Node/b2, 10.0.0.43 for Node/b3 and 2 more. Check the names; nobody else gets the addresses\n",
+    );
 });

@@ -137,3 +137,47 @@ describe("a plan that takes all addresses of", () => {
     expect(said(before, claims, presence)).toEqual(expected);
   });
 });
+
+describe("a plan that takes a part of the addresses of", () => {
+  const policy = (name: string, count: number, first = 1) =>
+    names(count, first).map((node) => `Node/${node}/${name}/x`);
+  const big = policy("big", 100);
+  const spread = [2, 1].flatMap((count, i) =>
+    ["a", "b", "c", "d"].flatMap((name) => policy(name, count, 1 + 2 * i).map((key) => `${key} pool=q`)),
+  );
+  const firstNodes = (count: number) => names(count).map((name) => `Node/${name}`);
+  const all: IsThere = () => true;
+  const without = (held: readonly string[], count: number) => held.slice(0, held.length - count);
+  const of = (count: string, what: string, why = "its owners are still there") => [
+    expect.stringMatching(
+      new RegExp(`^this plan releases ${count} addresses of ${what} \\(.*\\): ${why.replace("?", "\\?")}$`),
+    ),
+  ];
+
+  it.each<[string, readonly string[], number, IsThere, readonly string[]]>([
+    ["a policy, its nodes are there", policy("nic", 30), 15, all, of("15 of 30", "policy nic")],
+    ["a policy, four of 19", policy("nic", 19), 4, all, of("4 of 19", "policy nic")],
+    ["a policy, four of 20", policy("nic", 20), 4, all, []],
+    ["a policy, three of four", policy("nic", 4), 3, all, []],
+    ["a policy, these nodes are gone", policy("nic", 30), 15, gone, []],
+    [
+      "a policy, and four of these nodes are there",
+      policy("nic", 30),
+      15,
+      isThere(...firstNodes(19)),
+      of("4 of 19", "policy nic"),
+    ],
+    ["a policy, and three of these nodes are there", policy("nic", 30), 15, isThere(...firstNodes(18)), []],
+    [
+      "a policy, nothing tells",
+      policy("nic", 30),
+      15,
+      unknown,
+      of("15 of 30", "policy nic", "wrong node list, selector or folder?"),
+    ],
+    ["a pool, of policies that have others", spread, 4, all, of("4 of 12", "pool q")],
+    ["a workload that is scaled down", names(10).map((_, i) => `StatefulSet/shop:db/${i}/net1 pool=q`), 8, all, []],
+  ])("%s", (_, held, count, presence, expected) => {
+    expect(said([...big, ...held], [...big, ...without(held, count)], presence)).toEqual(expected);
+  });
+});

@@ -24,6 +24,10 @@ describe("a reservation for a misspelt owner", () => {
     ["nde02", "node02"],
     ["noode02", "node02"],
     ["ndoe02", "node02"],
+    ["node2", "node02"],
+    ["node-0010", "node-10"],
+    ["node02.example.com", "node02"],
+    ["Node2", "node02.example.com"],
   ])("%s is told of %s", (reserver, meant) => {
     expect(issuesOf(reserver, ["node01", meant])).toEqual([
       {
@@ -37,6 +41,9 @@ describe("a reservation for a misspelt owner", () => {
     ["node03", "node02"],
     ["node021", "node02"],
     ["nodeb", "nodea"],
+    ["node20", "node2"],
+    ["node200", "node2"],
+    ["node02.b.example.com", "node02.a.example.com"],
     ["rack-b-1", "rack-a-1"],
     ["db1", "node02"],
     ["VM/ns:node02", "node02"],
@@ -46,6 +53,25 @@ describe("a reservation for a misspelt owner", () => {
 
   it("an owner who has a reservation of its own was not meant", () => {
     expect(issuesOf("nodeO2", ["node02"], ["node02"])).toEqual([]);
+  });
+
+  it.each<[claim: string, reserved: readonly string[], expected: readonly string[]]>([
+    ["nic/storage", [], []],
+    ["nicc/storage", [], ["Write one that it has: nic/storage, nic/traffic."]],
+    ["nicc/storage", ["nic/storage"], ["Write one that it has: nic/traffic."]],
+    ["nicc/storage", ["nic/storage", "nic/traffic"], []],
+  ])("claim %s, beside reservations for %j", (claim, reserved, expected) => {
+    const reservations = [claim, ...reserved].map((one, i) => ({
+      address: `10.0.0.${i + 3}`,
+      owner: "Node/node02",
+      claim: one,
+    }));
+    const issues = misspeltReservers({
+      pools: [poolOf("p", "10.0.0.0/24", { reservations })],
+      claims: ["nic/storage", "nic/traffic"].map((name) => claimOf(`Node/node02/${name}`)),
+      facts: { nodes: [] } as never,
+    });
+    expect(issues.map(({ hint }) => hint?.split(" If")[0])).toEqual(expected);
   });
 
   it("an owner who is there is none", () => {

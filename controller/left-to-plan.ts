@@ -38,7 +38,7 @@ export function heldLines(
 /** Returns what is wrong with a pool that was left to a plan while these addresses are in use, with the next step. */
 export function heldProblem(held: readonly Allocation[]): PoolProblem {
   const which = listed(held.map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`));
-  const message = `authority is Plan, but addresses that the controller allocated are in use: ${which}. They stay, and the controller allocates no others. Set authority to Cluster again, or let the plan take them over, as docs/cluster-pools.md says.`;
+  const message = `spec.authority is Plan, but addresses that the controller allocated are in use: ${which}. They stay, and the controller allocates no others. Set authority to Cluster again, or let the plan take them over, as docs/cluster-pools.md says.`;
   return { reason: "UnsynchronizedIPPool", message };
 }
 

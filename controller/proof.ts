@@ -3,6 +3,7 @@ import { type InCluster, isManaged } from "../integrations/in-cluster.ts";
 import { kindOf, nameOfKind, objectKey } from "../integrations/object-key.ts";
 import { integrationOf } from "./asking.ts";
 import type { Ground } from "./ground.ts";
+import { poolKind } from "./kinds.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 import { fetched, inParallel, isOutdated, refresh } from "./refresh.ts";
 import type { ReleaseHold } from "./release-hold.ts";
@@ -145,15 +146,17 @@ export class Proof {
   }
 
   /**
-   * Is what asks for the lines that a plan turns, or their owner, otherwise on the server than the watches show? Who does not see a policy yet
-   * would take from nodes what another controller gave them by it.
+   * Is what asks for the lines that a plan turns, or their owner, or their pool, otherwise on the server than the watches show? Who does not see
+   * a policy yet would take from nodes what another controller gave them by it; and a policy that is deleted when its pool is left to a plan
+   * leaves nodes what they have.
    */
   async isAskedOtherwise(plan: Plan): Promise<boolean> {
     const lines = turned(plan);
     const sources = lines.map(({ claim }) => this.sourceOf(claim));
     const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
     const owners = there.map((owner) => this.world.keyOfOwner(owner));
-    const keys = [...new Set([...sources, ...owners])].filter((key) => key !== undefined);
+    const pools = lines.map(({ pool }) => `${poolKind}/${pool}`);
+    const keys = [...new Set([...sources, ...owners, ...pools])].filter((key) => key !== undefined);
     const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
     // As they are seen now, before anything is asked.
     const seen = about.map((key) => [key, this.world.get(key)] as const);

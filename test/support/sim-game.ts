@@ -15,7 +15,7 @@ const kinds = {
   NodeNetworkConfigurationEnactment: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkconfigurationenactments" },
   NodeNetworkState: { apiVersion: "nmstate.io/v1beta1", plural: "nodenetworkstates" },
 } as const;
-type Kind = keyof typeof kinds;
+export type Kind = keyof typeof kinds;
 
 /** kubernetes-nmstate 0.86 applies a policy five times at most, and tries ten times to write its status. */
 const mostApplied = 5;

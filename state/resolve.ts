@@ -57,7 +57,7 @@ function nothingToMerge(path: string, landed: string, isConflict: boolean): Ipam
 function orSettled(error: unknown, path: string): unknown {
   if (!(error instanceof IpamError) || error.code !== "conflict") return error;
   const message = `${path} is one side of the merge as it was, and git has it as a conflict`;
-  const hint = `If it is settled so: git add ${shellWord(path)}.`;
+  const hint = `Only if nothing uses the other side's new addresses, it may stay so: git add ${shellWord(path)}.`;
   return new IpamError(error.code, [...error.issues, { message, hint }]);
 }
 

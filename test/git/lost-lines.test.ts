@@ -143,7 +143,12 @@ describe("a policy that was renamed on a branch", () => {
     expect(await run("allocate", "--landed", "main")).toMatchObject({ status: 3, stderr: /nodeippool mv pol neu,/ });
     await nodeippool("mv pol neu");
     const { stderr, status } = await run("allocate");
-    expect([status, stderr]).toEqual([4, expect.stringContaining("If it is settled so: git add nodeippool.lock.\n")]);
+    expect([status, stderr]).toEqual([
+      4,
+      expect.stringContaining(
+        "Only if nothing uses the other side's new addresses, it may stay so: git add nodeippool.lock.\n",
+      ),
+    ]);
     git("git add nodeippool.lock");
     expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
   });

@@ -38,7 +38,7 @@ interface Metadata {
 interface SimKinds {
   readonly VirtualMachine: {
     readonly metadata: Metadata;
-    readonly spec: { readonly template: { readonly spec: Machine } };
+    readonly spec: { readonly template: { readonly metadata?: Pick<Metadata, "annotations">; readonly spec: Machine } };
   };
   readonly VirtualMachineInstance: { readonly metadata: Metadata; readonly spec: Machine; readonly status?: Bag };
   readonly Pod: SimPod;

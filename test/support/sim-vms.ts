@@ -271,8 +271,16 @@ export class VmsPlay extends Play {
         throw this.broken(`claim ${metadata.name} never ends`);
     for (const vm of vms)
       for (const { name, definition: of } of this.virt.networksOf(vm))
-        if (of !== "plain" && this.virt.find("IPAMClaim", `${vm}.${name}`) === undefined)
+        if (of !== "plain" && this.virt.find("IPAMClaim", `${vm}.${name}`) === undefined && !this.asksAmiss(vm))
           throw this.broken(`no claim for ${name} of ${vm}`);
+  }
+
+  /** Does a VM still ask for addresses of a network that was unplugged? No claim is made for it until it says otherwise. */
+  private asksAmiss(vm: string): boolean {
+    const { annotations } = this.virt.find("VirtualMachine", vm)?.spec.template.metadata ?? {};
+    const asked = Object.keys(JSON.parse(annotations?.["network.kubevirt.io/addresses"] ?? "{}"));
+    const names = this.virt.networksOf(vm).map(({ name }) => name);
+    return asked.some((name) => !names.includes(name));
   }
 
   /** Nothing is held back for a claim that is there, and has it not. */

@@ -3,7 +3,7 @@ import { IpamError } from "../core/errors.ts";
 import { infraFile } from "../integrations/metal3/infra-file.ts";
 import { afterDashes } from "./argv.ts";
 import { type Config, type Setting, settingNames } from "./config.ts";
-import { configName, exists, renderedList } from "./files.ts";
+import { configName, exists, isFolder, namesOfInputs, renderedList } from "./files.ts";
 import { readConfig } from "./read-config.ts";
 
 /** What is found in the usual places of a folder. */
@@ -112,8 +112,17 @@ function refuseProgram(verb: string): void {
 function findUsualPlaces(): UsualPlaces {
   const nodes = ["nodes.txt", "nodes.json", "nodes.yaml", "nodes.yml"].filter(exists);
   const manifests = ["manifests", infraFile].find(exists) ?? ".";
-  // Only where render has written before: a folder of this name may be somebody else's.
-  return { manifests, nodes, ...(exists(`rendered/${renderedList}`) ? { out: "rendered" } : {}) };
+  return { manifests, nodes, ...(isRenderedFrom(manifests) ? { out: "rendered" } : {}) };
+}
+
+/**
+ * Whether render has written `rendered`: it is there with its list, or with a file of the manifests, where git lacks the list.
+ * Any other folder of this name may be another program's.
+ */
+function isRenderedFrom(manifests: string): boolean {
+  if (exists(`rendered/${renderedList}`)) return true;
+  if (!exists("rendered") || !isFolder(manifests) || !isFolder("rendered")) return false;
+  return namesOfInputs(manifests).some((name) => exists(`rendered/${name}`));
 }
 
 /**

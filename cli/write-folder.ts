@@ -36,7 +36,7 @@ export function writeFolder(
   for (const name of wanted)
     if (!mine.has(name) && statOf(join(folder, name)) !== undefined)
       throw new IpamError("invalid", `${join(folder, name)} is there, but no render wrote it`, {
-        hint: "Render into a folder of its own, or remove the file if it is of an earlier render.",
+        hint: `If an earlier render wrote it, commit ${list}, which git lacks. If not, render into a folder of its own.`,
       });
   try {
     return write(folder, files, listed, set);
@@ -55,7 +55,7 @@ function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   const left = others.map((name) => join(folder, name)).filter(hasPolicy);
   if (left.length === 0) return;
   const issues = left.map((path) => ({ message: `${path} has a policy, and is not in ${join(folder, renderedList)}` }));
-  const hint = `Render into a folder of its own; or, if the list is lost, git checkout it. If a merge has left this of an earlier render, remove it and render again: rm ${left.map(shellWord).join(" ")}`;
+  const hint = `Render into a folder of its own; or, if git lacks the list, commit it. If a merge has left this of an earlier render, remove it and render again: rm ${left.map(shellWord).join(" ")}`;
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 

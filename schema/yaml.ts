@@ -85,7 +85,7 @@ function conflictIn({ path, text, label = path }: SourceFile): Issue | undefined
   return {
     message: `${label} has merge conflict markers`,
     at: { file: label, line, column: 1 },
-    hint: "Settle what this file says first, then the lock.",
+    hint: "Keep what both sides added to this file, leave the lock as it is, and allocate.",
   };
 }
 

@@ -108,6 +108,12 @@ it.each([
   ["a node without an address", `echo n8 >> nodes.txt; ${commit}`, /^stale: .*\n {4}\+ 10\.0\.0\.6 {2}n8 /m],
   ["rendered files that are stale", `echo n8 >> nodes.txt; nodeippool allocate; ${commit}`, /^\+ +- ip: 10\.0\.0\.6$/m],
   [
+    "rendered files whose list is not committed",
+    `echo n8 >> nodes.txt; nodeippool allocate; nodeippool render --out rendered; git add nodeippool.lock nodes.txt manifests
+     git rm -q --cached rendered/.nodeippool-rendered; git commit -qm step`,
+    /^invalid: rendered\/\S+\.yaml .*\n(?:.*\n)* {2}.*commit /m,
+  ],
+  [
     "a reservation for a misspelt node",
     `sed -i 's/^spec: {/&reservations: [{address: 10.0.0.50, owner: Node\\/nl}], /' manifests/pool.yaml; ${commit}`,
     /^invalid: manifests\/pool\.yaml:4:51: pool p reserves 10\.0\.0\.50 for Node\/nl, .* did you mean Node\/n1\?$/m,
@@ -133,6 +139,14 @@ it("red: a shallow clone, which cannot show what a merge gave away", () => {
       /^nodeippool\.lock:1:1: unseen-history: .*: this clone is shallow: fetch the whole history \(fetch-depth: 0 .* git fetch --unshallow\)$/m,
     ),
   });
+});
+
+it("a bare render refuses to print where rendered/ has files of the manifests, and git lacks their list", () => {
+  sh("rm rendered/.nodeippool-rendered");
+  const { status, stdout, stderr } = shell("nodeippool render", folder);
+  expect([status, stdout]).toEqual([2, ""]);
+  expect(stderr).toMatch(/rendered\/\S+\.yaml .*\n(?:.*\n)* {2}.*commit /m);
+  expect(shell("nodeippool render --out -", folder).status).toBe(0);
 });
 
 it("a person's shallow clone plans and allocates, with a note", () => {

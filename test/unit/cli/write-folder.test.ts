@@ -187,7 +187,7 @@ describe("writeFolder refuses before it writes anything", () => {
     const { parent, out } = place({ [list]: "a.yaml\n", "a.yaml": "old", "b.yaml": "mine" });
     const before = filesOf(parent);
     expect(refusal(() => writeFolder(out, files("a.yaml", "b.yaml"), "-", "default"))).toMatch(
-      /^invalid: .*b\.yaml is there, but no render wrote it\n {2}Render into a folder of its own, or remove /,
+      /^invalid: .*b\.yaml is there, but no render wrote it\n {2}If an earlier render wrote it, commit .*\.nodeippool-rendered, which git lacks\./,
     );
     expect(filesOf(parent)).toEqual(before);
   });
@@ -215,7 +215,7 @@ describe("writeFolder refuses before it writes anything", () => {
     expect(filesOf(parent)).toEqual(before);
     rmSync(join(out, list));
     expect(refusal(() => writeFolder(out, files("a.yaml"), "-", "default"))).toMatch(
-      /a\.yaml has a policy, and is not in (?:.*\n)+ {2}Render into a folder of its own; or, if the list is lost, /,
+      /a\.yaml has a policy, and is not in (?:.*\n)+ {2}Render into a folder of its own; or, if git lacks the list, /,
     );
     writeFileSync(join(out, list), "a.yaml\n");
     for (const name of ["b.yaml", "below/c.yaml"]) rmSync(join(out, name));

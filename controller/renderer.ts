@@ -153,7 +153,7 @@ export class Renderer {
   }
 
   private read(objects: ReadObjects, facts: Facts, { scene, standing }: Look): Desired {
-    const { nodes, poolUids, conflicting, unsound, find } = facts;
+    const { nodes, poolUids, conflicting, unsound, find, allOf } = facts;
     const source = {
       ...objects,
       pools: scene.sound,
@@ -163,6 +163,7 @@ export class Renderer {
       ...(conflicting && { conflicting }),
       ...(unsound && { unsound }),
       ...(find && { find }),
+      ...(allOf && { allOf }),
       authority: "Cluster" as const,
       isBarred: (integration: Integration, owner: string) => standing.isBarred(integration, owner),
     };

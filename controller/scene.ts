@@ -282,6 +282,7 @@ export function factsOf(world: World, { record, sound, pools, conflicting, unser
     unserved,
     unsound: unsoundPools([...pools.values()], record),
     find: (key) => world.get(key),
+    allOf: (kind) => world.all(kind),
   };
 }
 

@@ -16,6 +16,8 @@ export interface Facts {
   readonly unserved?: ReadonlyMap<Bag, string>;
   /** In a cluster: finds objects by their keys. */
   readonly find?: (key: string) => Bag | undefined;
+  /** In a cluster: all objects of a kind, as keys have it. */
+  readonly allOf?: (kind: string) => readonly Bag[];
   /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }

@@ -66,6 +66,7 @@ export interface Source extends ReadObjects {
   readonly conflicting?: NonNullable<Facts["conflicting"]>;
   readonly unsound?: NonNullable<Facts["unsound"]>;
   readonly find?: NonNullable<Facts["find"]>;
+  readonly allOf?: NonNullable<Facts["allOf"]>;
   readonly authority?: Authority;
   /** Can an integration make nothing for an owner? It is not told of the node that this is; others are. */
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
@@ -83,7 +84,7 @@ export function objectsFor({ reads, usedIn }: Integration, { owned, others }: Re
 
 /** Lets each integration read its kinds. Throws IpamError `invalid` with everything that is wrong with the source. */
 export function readDesired(source: Source, integrations: readonly Integration[]): Desired {
-  const { nodes, poolUids, conflicting, unsound, find, authority = "Plan", isBarred = () => false } = source;
+  const { nodes, poolUids, conflicting, unsound, find, allOf, authority = "Plan", isBarred = () => false } = source;
   const issues = [...(source.issues ?? [])];
   const read = integrations.map((integration) => {
     const { value: model, issues: found = [] } = integration.read(objectsFor(integration, source));
@@ -95,7 +96,7 @@ export function readDesired(source: Source, integrations: readonly Integration[]
   const pools = source.hasAllPools ? source.pools : [...source.pools, ...defined.map(placedPool)];
   const named = new Map(pools.map((pool) => [pool.name, pool]));
   const known = { ...(poolUids && { poolUids }), ...(conflicting && { conflicting }), ...(unsound && { unsound }) };
-  const facts = { nodes, pools: named, authority, ...known, ...(find && { find }) };
+  const facts = { nodes, pools: named, authority, ...known, ...(find && { find }), ...(allOf && { allOf }) };
   const parts = read.map(({ integration, model }): Part => {
     const served = nodes.filter(({ name }) => !isBarred(integration, nodeOwner(name)));
     const own = { ...facts, nodes: served };

@@ -4,6 +4,7 @@ import { type Field, hasTemplate, Reference } from "../../schema/template.ts";
 import { childPolicy, resolverName } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { copiedMetadata } from "./copied-metadata.ts";
+import type { DroppedRoutes } from "./dropped-routes.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { withoutResolver } from "./resolver.ts";
 import { type Replaced, withoutOldRoutes } from "./routes.ts";
@@ -19,18 +20,26 @@ export interface ChildInput {
   readonly releasing: readonly Allocation[];
   /** Releasing addresses, of whatever policy, that addresses of this one replace. */
   readonly replaced?: readonly Replaced[];
+  readonly dropped?: DroppedRoutes;
 }
 
 /**
  * One node's policy, and beside it one for its DNS servers if they are better set alone (`withoutResolver`). Everything the user wrote
  * stays, but references become values of their own type, captures of pools are gone, and the selector is the node's own hostname label.
  */
-export function expandPolicy({ policy, node, addresses, releasing, replaced = [] }: ChildInput): PolicyObject[] {
+export function expandPolicy({
+  policy,
+  node,
+  addresses,
+  releasing,
+  replaced = [],
+  dropped,
+}: ChildInput): PolicyObject[] {
   const filled = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
   const { desiredState, resolver } = withoutResolver(filled);
   const own = childPolicy(policy, node, {
     capture: policy.otherCaptures,
-    desiredState: withoutOldRoutes(removals(desiredState, releasing, policy), replaced),
+    desiredState: withoutOldRoutes(removals(desiredState, releasing, policy), replaced, dropped?.(desiredState)),
   });
   return resolver === undefined ? [own] : [own, resolverPolicy(policy, node, resolver)];
 }

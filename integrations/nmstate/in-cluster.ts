@@ -15,6 +15,7 @@ import {
 import type { Facts } from "../integration.ts";
 import { isReadyNode } from "../watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
+import { keepRoute } from "./dropped-routes.ts";
 import { faresBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { replaceCaptures } from "./model.ts";
@@ -35,7 +36,9 @@ const kinds: readonly WatchedKind[] = [
     hasMereStatus: true,
     isReport: "made",
     isGrant: true,
-    keepMade: ({ spec }) => ({ spec: { desiredState: { interfaces: interfacesOf(spec).map(keepGiven) } } }),
+    keepMade: ({ spec }) => ({
+      spec: { desiredState: { interfaces: interfacesOf(spec).map(keepGiven), ...routesKept(spec) } },
+    }),
     // kubernetes-nmstate refuses another one.
     fixed: ({ spec }) => asBag(spec)?.capture ?? {},
   },
@@ -73,6 +76,11 @@ function interfacesOf(spec: unknown): readonly unknown[] {
 function keepGiven(nic: unknown): Bag {
   const fields = ["name", "state", "ipv4", "ipv6", "identifier", "profile-name", "mac-address", "pci-address"];
   return Object.fromEntries(Object.entries(asBag(nic) ?? {}).filter(([field]) => fields.includes(field)));
+}
+
+function routesKept(spec: unknown): Bag {
+  const config = asList(asBag(asBag(asBag(spec)?.desiredState)?.routes)?.config).map(keepRoute);
+  return config.length === 0 ? {} : { routes: { config } };
 }
 
 /** What tells the names of a NIC, and its addresses. */

@@ -14,19 +14,22 @@ export interface NodeObjects {
   readonly enactment: Bag | undefined;
 }
 
+/** The kind of a policy, as keys have it. */
+export const kindOfPolicies = kindInGroup("NodeNetworkConfigurationPolicy", "nmstate.io");
+
 export function keyOfPolicy(name: string): string {
-  return `${kindInGroup("NodeNetworkConfigurationPolicy", "nmstate.io")}/${name}`;
+  return `${kindOfPolicies}/${name}`;
+}
+
+export function keyOfEnactment(node: string, policy: string): string {
+  return `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${policy}`;
 }
 
 /** The keys of a node's report, its policy and the enactment of that. */
 export function evidenceOf({ claim }: Allocation): string[] {
   const node = nodeNameOf(ownerOfKey(claim)) ?? "";
   const child = childName(policyOfKey(claim), node);
-  return [
-    `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`,
-    keyOfPolicy(child),
-    `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${child}`,
-  ];
+  return [`${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`, keyOfPolicy(child), keyOfEnactment(node, child)];
 }
 
 /** Finds these objects, and the Node. */

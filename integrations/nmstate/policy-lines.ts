@@ -3,6 +3,7 @@ import type { ClusterNode } from "../../schema/node.ts";
 import type { Holdings } from "../integration.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy } from "./cleanup.ts";
+import type { DroppedRoutes } from "./dropped-routes.ts";
 import { expandPolicy } from "./expand.ts";
 import type { Leaving } from "./leaving.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
@@ -30,13 +31,18 @@ export class LiveLines {
 /** Finds a policy by its name, if it does not select a node, or no longer. */
 export type LeftPolicies = (name: string, node: ClusterNode) => Policy | undefined;
 
+/** Finds the routes that the policy of a node had before; undefined if nobody knows. */
+export type DroppedFor = (policy: Policy, node: ClusterNode) => DroppedRoutes | undefined;
+
 /** The record, looked up the way a renderer asks. */
 export class PolicyLines {
   private readonly live: LiveLines;
   private readonly leaving: Leaving;
   private readonly left: LeftPolicies;
+  private readonly droppedFor: DroppedFor;
 
-  constructor(live: LiveLines, leaving: Leaving, left: LeftPolicies) {
+  constructor(live: LiveLines, leaving: Leaving, left: LeftPolicies, droppedFor: DroppedFor) {
+    this.droppedFor = droppedFor;
     this.live = live;
     this.leaving = leaving;
     this.left = left;
@@ -62,7 +68,8 @@ export class PolicyLines {
       const left = this.left(policyOfKey(line.claim), node);
       return { line, pool: pools.get(line.pool), desiredState: left?.desiredState };
     });
-    const made = expandPolicy({ policy, node, addresses, releasing, replaced });
+    const dropped = this.droppedFor(policy, node);
+    const made = expandPolicy({ policy, node, addresses, releasing, replaced, ...(dropped && { dropped }) });
     return made.map((one) => inItsWave(one, policy, addresses));
   }
 

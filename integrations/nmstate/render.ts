@@ -1,13 +1,18 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
+import { placeless } from "../../schema/objects.ts";
+import { isManaged } from "../in-cluster.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
+import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
-import type { Policy, PolicyObject } from "./policy.ts";
-import { LiveLines, PolicyLines } from "./policy-lines.ts";
+import { kindOfPolicies } from "./node-objects.ts";
+import { type Policy, type PolicyObject, usesPools } from "./policy.ts";
+import { type DroppedFor, type LeftPolicies, LiveLines, PolicyLines } from "./policy-lines.ts";
 import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
+import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
 import { authorityOf } from "./select.ts";
 import { inLastWave } from "./sync-wave.ts";
 
@@ -34,18 +39,22 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
   const byName = new Map(
     [...selected].map(([policy, its]) => [policy.name, { policy, names: new Set(its.map(({ name }) => name)) }]),
   );
-  const lines = new PolicyLines(live, leaving, (name, node) => {
+  const left: LeftPolicies = (name, node) => {
     const known = byName.get(name);
     return known?.names.has(node.name) ? undefined : known?.policy;
-  });
+  };
+  const { find, allOf } = facts;
+  const policies = () => [...scopedPolicies(model, facts, waits), ...foreignPolicies(allOf, nodes)];
+  const dropped: DroppedFor = (policy, node) => find && droppedRoutes(policy, node, find, policies);
+  const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines, waits)]),
   );
-  const left = leaving.left(selected, nodes);
+  const kept = leaving.left(selected, nodes);
   return {
     instead,
     added: lines.orphans([...selected.keys()], nodes),
-    left: facts.find === undefined ? left : keptOnNodes(held, facts.find, left),
+    left: find === undefined ? kept : keptOnNodes(held, find, kept),
   };
 }
 
@@ -56,6 +65,12 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
 function withoutMetadata({ own, others }: NmstateModel): NmstateModel {
   const bare = ({ nodesPerSyncWave: _, ...policy }: Policy) => ({ ...policy, labels: {}, annotations: {} });
   return { own: own.map((one) => ({ ...one, policy: bare(one.policy) })), others };
+}
+
+/** In a cluster: policies that take nothing from pools, with the nodes that they select. */
+function foreignPolicies(allOf: Facts["allOf"], nodes: readonly ClusterNode[]): ScopedPolicy[] {
+  const all = allOf?.(kindOfPolicies) ?? [];
+  return scopedTo(all.filter((one) => !isManaged(one) && !usesPools(one)).map(placeless), nodes);
 }
 
 /** In a cluster a node may wait for its address, while it gives up another one. */

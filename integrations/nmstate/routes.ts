@@ -26,13 +26,18 @@ export interface Replaced {
  *  a route of the node, over the NIC of a route of the state | is removed
  *  ----------------------------------------------------------+------------------------------------------
  *  same destination and table                                | yes: the state has all of these
+ *  `dropped`                                                 | yes: the policy had it before
  *  next hop in a subnet that leaves the NIC, known by the    | yes: the next hop is out of reach
  *  pool's gateway or by the policy that gave the address     |
  *  any other                                                 | no: another policy or a person may need it
  *
  * A state whose routes come from a capture is returned as it is.
  */
-export function withoutOldRoutes(desiredState: unknown, replaced: readonly Replaced[]): unknown {
+export function withoutOldRoutes(
+  desiredState: unknown,
+  replaced: readonly Replaced[],
+  dropped: readonly Bag[] = [],
+): unknown {
   const state = asBag(desiredState);
   const routes = asBag(state?.routes);
   const config = routes?.config ?? undefined;
@@ -41,6 +46,7 @@ export function withoutOldRoutes(desiredState: unknown, replaced: readonly Repla
   const removed = [
     ...wanted.filter(isWanted).map(sameDestination),
     ...replaced.flatMap((one) => throughOldSubnet(one, state, wanted)),
+    ...dropped,
   ];
   if (removed.length === 0) return desiredState;
   const unique = new Map(removed.map((route) => [JSON.stringify(route), route]));
@@ -48,7 +54,7 @@ export function withoutOldRoutes(desiredState: unknown, replaced: readonly Repla
 }
 
 /** Returns whether a route is to exist, over a NIC. */
-function isWanted({ destination, state, "next-hop-interface": nic }: Bag): boolean {
+export function isWanted({ destination, state, "next-hop-interface": nic }: Bag): boolean {
   return typeof destination === "string" && typeof nic === "string" && (state ?? undefined) === undefined;
 }
 
@@ -61,7 +67,9 @@ function inItsTable(route: Bag): Bag {
   return isNamed ? route : { ...route, "table-id": mainTable };
 }
 
-function sameDestination(route: Bag): Bag {
+/** The removal of all routes to the destination of a route, over its NIC and in its table. */
+export function sameDestination(given: Bag): Bag {
+  const route = inItsTable(given);
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name"];
   const same = Object.entries(route).filter(([field, value]) => fields.includes(field) && value !== undefined);
   return { ...Object.fromEntries(same), state: "absent" };
@@ -84,7 +92,7 @@ function throughOldSubnet({ line, pool, desiredState }: Replaced, state: Bag, wa
   });
 }
 
-function routesIn(config: unknown): Bag[] {
+export function routesIn(config: unknown): Bag[] {
   return asList(config)
     .map(asBag)
     .filter((route) => route !== undefined);

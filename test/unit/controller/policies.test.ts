@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { childLabels, ownPrefix } from "../../../schema/node.ts";
-import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/controller-objects.ts";
 import { SimController } from "../../support/sim-controller.ts";
 
@@ -287,4 +287,63 @@ it("a policy with DNS servers beside its NIC is available once both policies of 
   sim.remove("Node", "n1");
   await sim.pass(60_000);
   expect(sim.object(kind, "a.dns--n1")).toBeUndefined();
+});
+
+describe("a policy that drops a route", () => {
+  const over = { "next-hop-interface": "eth1", "table-id": 254 };
+  const [first, second] = ["10.8.0.0/16", "10.9.0.0/16"].map((destination) => ({
+    destination,
+    "next-hop-interface": "eth1",
+    "next-hop-address": "10.0.0.254",
+  }));
+  const withRoutes = (one: object, ...config: object[]) => {
+    const spec = asBag((one as Bag).spec);
+    return { ...one, spec: { ...spec, desiredState: { ...asBag(spec?.desiredState), routes: { config } } } };
+  };
+  const removed = (sim: SimController) =>
+    asList(asBag(asBag(asBag(sim.object(kind, "a--n1")?.spec)?.desiredState)?.routes)?.config)
+      .filter((route) => asBag(route)?.state === "absent")
+      .map((route) => asBag(route)?.destination);
+  async function begin(): Promise<SimController> {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.node("n1");
+    sim.create(withRoutes(policy("a", "p"), first as object, second as object) as never);
+    await sim.pass(3000);
+    sim.enact("a--n1", "n1", "Available");
+    await sim.pass(3000);
+    expect(removed(sim)).toEqual(["10.8.0.0/16", "10.9.0.0/16"]);
+    return sim;
+  }
+
+  it("takes it off its nodes, and says no more of it once they are that far", async () => {
+    const sim = await begin();
+    sim.change(kind, "a", (one) => withRoutes(one, first as object));
+    await sim.pass(60_000);
+    expect(removed(sim)).toEqual(["10.8.0.0/16", "10.9.0.0/16"]);
+    // Another change meanwhile, before the node has applied this one.
+    sim.change(kind, "a", (one) => withRoutes(one, { ...first, "next-hop-address": "10.0.0.253" }));
+    await sim.pass(60_000);
+    expect(removed(sim)).toEqual(["10.8.0.0/16", "10.9.0.0/16"]);
+    const generation = asBag(sim.object(kind, "a--n1")?.metadata)?.generation;
+    sim.change("NodeNetworkConfigurationEnactment", "n1.a--n1", (one) => ({
+      ...one,
+      status: { ...asBag(one.status), policyGeneration: generation },
+    }));
+    sim.change(kind, "a", (one) => withRoutes(one, first as object));
+    await sim.pass(60_000);
+    expect(removed(sim)).toEqual(["10.8.0.0/16"]);
+  });
+
+  it("leaves it to another policy of the node that has it", async () => {
+    const sim = await begin();
+    const routes = { config: [{ ...second, ...over }] };
+    sim.create({
+      ...policy("b", "p"),
+      spec: { nodeSelector: { role: "worker" }, desiredState: { routes } },
+    } as never);
+    sim.change(kind, "a", (one) => withRoutes(one, first as object));
+    await sim.pass(60_000);
+    expect(removed(sim)).toEqual(["10.8.0.0/16"]);
+  });
 });

@@ -5,6 +5,7 @@ import { doubtfulRelease, firstRefusal, guardsOf } from "../pipeline/guards.ts";
 import { freeOnce } from "../pipeline/integrations.ts";
 import { covering, withOffers } from "../state/index.ts";
 import { driftLines } from "./report-plan.ts";
+import { lostRouteNotes } from "./route-notes.ts";
 import { isLockfile, isToBegin, openToPlan, type StateOptions } from "./state.ts";
 import { plain, plural, print, progress } from "./terminal.ts";
 import { type PlanningOptions, proposeFor, readWorkspace, refuseUnserved } from "./workspace.ts";
@@ -42,10 +43,12 @@ export async function renderVerb(path: string, options: RenderOptions): Promise<
     process.stdout.write(joinDocuments(files.map((file) => file.text).filter((text) => text.trim() !== "")));
     return refuseUnserved(proposal);
   }
+  const notes = lostRouteNotes(options.out, files);
   const { written, removed } = writeFolder(options.out, files, path, whatIsIn(options), [
     ...(options.nodes === undefined ? [] : [options.nodes]),
     ...(isLockfile(options) ? [options.lock] : []),
   ]);
+  process.stderr.write(notes.map((note) => `${note}\n`).join(""));
   const unchanged = files.length - written;
   print(
     `Rendered ${plural(files.length, "file")} to ${options.out}: ${written} written, ${unchanged} unchanged, ${removed} removed.`,

@@ -52,6 +52,19 @@ export function droppedRoutes(
   };
 }
 
+/** Returns the routes of a desired state, as routes to remove, that a later one neither has nor removes. */
+export function lostRoutes(before: unknown, after: unknown): Bag[] {
+  const later = routesOf(after);
+  const isRemoved = (route: Bag) =>
+    later.some(({ state, destination, "next-hop-interface": nic }) => {
+      const isMeant = (destination ?? route.destination) === route.destination && nic === route["next-hop-interface"];
+      return state === "absent" && isMeant;
+    });
+  const kept = new Set(wantedIn(after));
+  const had = routesOf(before).filter(isWanted).map(sameDestination);
+  return had.filter((route) => !kept.has(keyOf(route)) && !isRemoved(route));
+}
+
 /** Returns what tells which routes a policy has, and which it removes. */
 export function keepRoute(route: unknown): Bag {
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name", "state"];

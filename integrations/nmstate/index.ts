@@ -24,6 +24,7 @@ export { nmstate } from "./nmstate.ts";
 // One policy.
 
 export { childName } from "./child.ts";
+export type { DroppedRoutes } from "./dropped-routes.ts";
 export { type ChildInput, expandPolicy } from "./expand.ts";
 export { parsePolicy } from "./parse-policy.ts";
 export type { Capture, Policy, PolicyObject } from "./policy.ts";

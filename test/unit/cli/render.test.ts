@@ -28,6 +28,26 @@ describe("nodeippool render", () => {
     ]);
   });
 
+  it("says which routes nodes keep that their policy no longer has, unless it removes them", async () => {
+    const folder = projectOf(covered);
+    const render = async (...config: string[]) => {
+      const policy = `${nicPolicyText("a").trimEnd()}\n    routes: {config: [${config.join(", ")}]}\n`;
+      writeFileSync(join(folder, "manifests/a.yaml"), documentsOf(poolText("  range: {cidr: 10.0.0.0/29}"), policy));
+      return (await run(folder, "render", "--out", "rendered")).stderr;
+    };
+    const over = "next-hop-interface: eth1";
+    const [one, other] = ["10.8.0.0/16", "10.9.0.0/16"].map(
+      (destination) => `{destination: ${destination}, ${over}, next-hop-address: 10.0.0.6}`,
+    ) as [string, string];
+    expect(await render(one, other)).toBe("");
+    expect(await render(one)).toBe(
+      'Note: policy a no longer has the route to 10.9.0.0/16 over eth1 on 2 nodes, and nmstate keeps it. Add it to the routes of the policy: {destination: "10.9.0.0/16", next-hop-interface: eth1, state: absent}\n',
+    );
+    expect(await render(one, other)).toBe("");
+    expect(await render(one, '{destination: "10.9.0.0/16", next-hop-interface: eth1, state: absent}')).toBe("");
+    expect(await render(`{${over}, state: absent}`)).toBe("");
+  });
+
   it("prints valid YAML whatever the files begin and end with", async () => {
     const files = {
       "manifests/b.yaml": "%YAML 1.2\n---\nkind: One\n...\n",

@@ -26,6 +26,11 @@ export function parsePool(name: string, spec: PoolSpec): Parsed<Pool> {
 
 type Path = readonly (string | number)[];
 
+/** Is a prefix written by another address than its first one? */
+function hasHostBits(text: string, { first }: Prefix): boolean {
+  return parseAddress(text.slice(0, text.indexOf("/"))).value !== first;
+}
+
 class Reader {
   readonly issues: Issue[] = [];
   private readonly spec: PoolSpec;
@@ -43,7 +48,7 @@ class Reader {
   /** Where `start` does not say it, a subnet that is written by an address inside of it may be meant to begin there. */
   private checkFirst(prefix: Prefix): void {
     const text = this.spec.range.cidr;
-    if (parseAddress(text.slice(0, text.indexOf("/"))).value === prefix.first) return;
+    if (!hasHostBits(text, prefix)) return;
     const hint = "Write it so; or say by start where its addresses begin.";
     this.fail(`${text} is the subnet ${formatPrefix(prefix)}`, ["range", "cidr"], hint);
   }
@@ -166,6 +171,10 @@ class Reader {
   private block(text: string, path: Path): Interval | undefined {
     if (!text.includes("/")) return single(this.address(text, path))[0];
     const block = this.take(parsePrefix(text), path);
+    if (block !== undefined && hasHostBits(text, block)) {
+      const hint = `Write it so; or, for that address alone, ${text.slice(0, text.indexOf("/"))}.`;
+      this.fail(`${text} is the prefix ${formatPrefix(block)}`, path, hint);
+    }
     return block !== undefined && this.inside(block, text, path) ? block : undefined;
   }
 

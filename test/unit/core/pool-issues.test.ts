@@ -73,6 +73,11 @@ describe("parsePool refuses", () => {
       why: "is not a number from 0 to 32",
     },
     { spec: { range: { cidr, exclude: ["10.0.0.1-10.0.0.9"] } }, path: "range.exclude.0", why: "is not an IP address" },
+    {
+      spec: { range: { cidr, exclude: ["10.0.0.7/30"] } },
+      path: "range.exclude.0",
+      why: "10.0.0.7/30 is the prefix 10.0.0.4/30",
+    },
     { spec: { range: { cidr, exclude: ["::/64"] } }, path: "range.exclude.0", why: "is not in 10.0.0.0/24" },
     { spec: { range: { cidr }, gateway: "10.0.1.1" }, path: "gateway", why: "is not in 10.0.0.0/24" },
     { spec: { range: { cidr }, gateway: "fe80::1" }, path: "gateway", why: "is not in 10.0.0.0/24" },

@@ -105,14 +105,20 @@ describe("range.cidr", () => {
 describe("range.exclude takes prefixes too", () => {
   const issues = (text: string) => issuesOf(poolText(range(`, exclude: [${JSON.stringify(text)}]`)));
 
-  it.each(["10.0.0.64/26", "10.0.0.65/32", "10.0.0.65/26"])("%s", (text) => {
+  it.each(["10.0.0.64/26", "10.0.0.65/32"])("%s", (text) => {
     expect(issues(text)).toEqual([]);
   });
 
-  it.each(["10.0.0.0/23", "10.0.1.0/24", "::/64", "10.0.0.0/33", "10.0.0.0/", "/24", "10.0.0.0/255.255.255.0"])(
-    "but not %s",
-    (text) => {
-      expect(issues(text)).toEqual([expect.stringMatching(/^5:40 ./)]);
-    },
-  );
+  it.each([
+    "10.0.0.65/26",
+    "10.0.0.0/23",
+    "10.0.1.0/24",
+    "::/64",
+    "10.0.0.0/33",
+    "10.0.0.0/",
+    "/24",
+    "10.0.0.0/255.255.255.0",
+  ])("but not %s", (text) => {
+    expect(issues(text)).toEqual([expect.stringMatching(/^5:40 ./)]);
+  });
 });

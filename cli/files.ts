@@ -53,10 +53,18 @@ export function namesOfInputs(path: string, isLeftOut = isRendered): string[] {
       if (what.isDirectory()) walk(inside);
       else if (isManifest(entry) && what.isFile()) found.push(inside);
       else if (isManifest(entry)) throw new IpamError("invalid", `${join(path, inside)} is no file`);
+      else if (isManifest(entry.toLowerCase())) refuseUpperCase(join(path, inside));
     }
   };
   walk("");
   return found.sort(byCodeUnit);
+}
+
+/** Without it, the owners in it would lose their addresses. */
+function refuseUpperCase(path: string): never {
+  throw new IpamError("invalid", `${path} is not read: neither kubectl nor nodeippool takes it for a manifest`, {
+    hint: "Let its name end in .yaml, .yml or .json, in lower case.",
+  });
 }
 
 function isRendered(folder: string): boolean {

@@ -5,6 +5,7 @@ interface Words {
   /** What follows `nodeippool allocate`, around which the surface is planned. */
   readonly command: string;
   readonly rename: (from: string, to: string, owner?: string) => string;
+  readonly "rename-owner": (from: string, to: string) => string;
   readonly "allow move": string;
   readonly "allow release": string;
   readonly release: string;
@@ -15,6 +16,7 @@ interface Words {
 const commandLine: Words = {
   command: "",
   rename: (...words) => `nodeippool mv ${keysOf(...words).join(" ")}`,
+  "rename-owner": (from, to) => `nodeippool mv ${from} ${to}`,
   "allow move": "nodeippool allocate --allow-move",
   "allow release": "nodeippool allocate --confirm",
   release: "nodeippool release",
@@ -38,6 +40,7 @@ const pulumi: Words = {
     const keys = keysOf(from, to, owner ?? "OWNER");
     return `moved: [{ from: "${keys[0]}", to: "${keys[1]}" }]${owner === undefined ? ", for each owner" : ""}`;
   },
+  "rename-owner": (from, to) => `moved: [{ from: "${from}/NAME", to: "${to}/NAME" }], for each claim`,
   "allow move": "allowMove: true",
   "allow release": "confirmRelease: true",
   "moved file": 'state: { backend: "lockfile", path }',
@@ -63,6 +66,8 @@ export function remedyText(remedy: Remedy, surface: Surface): string {
       const [, from, to, owner] = remedy;
       return `${words.rename(from, to, owner)}, or ${words["allow move"]}`;
     }
+    case "rename-owner":
+      return `${words["rename-owner"](remedy[1], remedy[2])}, or ${words["allow move"]}`;
     case "to-set":
       return `nodeippool mv ${remedy[1]}${remedy[2] === "default" ? "" : ` --set ${remedy[2]}`} --to-set ${remedy[3]}`;
     case "allow":

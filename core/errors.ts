@@ -9,6 +9,8 @@ export interface Place {
 export type Remedy =
   /** Declare that claims of this name have that one now, all or those of one owner, or allow the move. */
   | readonly ["rename", from: string, to: string, owner?: string]
+  /** Declare that an owner has another name now, or allow the move. */
+  | readonly ["rename-owner", from: string, to: string]
   /** Declare that all of a policy, or of an owner that is no node, came from one claim set to the other. */
   | readonly ["to-set", name: string, from: string, to: string]
   /** Allow owners to move, or a plan that releases much. */

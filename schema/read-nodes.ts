@@ -109,8 +109,14 @@ function labelIssue(labels: unknown): string | undefined {
   if (labels === undefined || labels === null) return undefined;
   const isMapping = typeof labels === "object" && !Array.isArray(labels);
   const isText = (value: unknown) => ["string", "boolean", "number"].includes(typeof value);
-  return isMapping && Object.values(labels).every(isText) ? undefined : "labels must be a mapping of text";
+  if (!isMapping || !Object.values(labels).every(isText)) return "labels must be a mapping of text";
+  const wrong = Object.entries(labels).find(([, value]) => !labelValue.test(`${value}`));
+  if (wrong === undefined) return undefined;
+  return `${JSON.stringify(`${wrong[1]}`)} is not a value of label ${wrong[0]}: letters, digits, -, _ and . only, at most 63`;
 }
+
+/** As the API server has it. */
+const labelValue = /^(?:[A-Za-z\d](?:[\w.-]{0,61}[A-Za-z\d])?)?$/;
 
 function nodeOf(name: string, labels: unknown): ClusterNode {
   if (labels === undefined || labels === null) return { name, labels: new Map([[hostnameLabel, name]]), bare: true };

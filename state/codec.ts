@@ -121,7 +121,8 @@ function textOf(line: Line<unknown>): string {
 
 /** Reads the form of a record; `checkRecord` checks its sense. */
 function readLines(text: string, file: string): Lines {
-  const all = text.replaceAll("\r\n", "\n").split("\n");
+  // As editors of Windows write it.
+  const all = text.replaceAll(/^\uFEFF|\r(?=\n)/g, "").split("\n");
   let at = 0;
   const failHere = (why: string): never => fail(file, Math.min(at, all.length - 1) + 1, all[at] ?? "", why);
   const expect = (line: string, why: string) => {

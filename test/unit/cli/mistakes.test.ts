@@ -49,6 +49,9 @@ async function allocated(files: Files): Promise<string> {
 }
 
 const ofRackB = "this plan releases all 2 addresses of policy rack-b (10.0.0.21 of b0, 10.0.0.22 of b1): ";
+const workers: Files = { "manifests/a.yaml": documentsOf(pool, nicPolicyText("a")), "nodes.txt": nodesOf("worker", 2) };
+const oneMachine = (name: string, old: string, address: string) =>
+  `in-use: nodes.txt:2:1: ${name} is new, and ${old}, which has ${address}, is gone: they may be one machine\n  If they are, correct the name or declare the rename. If they are two, allow the move: nodeippool mv Node/${old} Node/${name}, or nodeippool allocate --allow-move\n`;
 const confirm = "\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
 const whole = "of set default: wrong node list, selector or folder?";
 
@@ -156,6 +159,38 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     "allocate dump.json",
     2,
     "invalid: dump.json lists nodes, and has no manifests\n  Name the manifests, and this file as the nodes: nodeippool plan MANIFESTS --nodes dump.json\n",
+  ],
+  [
+    "misspells a node in the list",
+    workers,
+    { "nodes.txt": nodesOf("worker", 2).replaceAll("worker1", "worler1") },
+    "allocate",
+    3,
+    oneMachine("worler1", "worker1", "10.0.0.2"),
+  ],
+  [
+    "lists a node by its full name",
+    workers,
+    { "nodes.txt": nodesOf("worker", 2).replace(/^worker1 /m, "worker1.example.org ") },
+    "allocate",
+    3,
+    oneMachine("worker1.example.org", "worker1", "10.0.0.2"),
+  ],
+  [
+    "writes a ; between two labels",
+    workers,
+    { "nodes.txt": nodesOf("worker", 2).replace(",", ";") },
+    "allocate",
+    2,
+    'invalid: nodes.txt:1:1: "worker0;rack=worker" is not a value of label kubernetes.io/hostname: letters, digits, -, _ and . only, at most 63\n',
+  ],
+  [
+    "saves a manifest as .YAML",
+    workers,
+    { "manifests/b.YAML": rackB },
+    "allocate",
+    2,
+    "invalid: manifests/b.YAML is not read: neither kubectl nor nodeippool takes it for a manifest\n  Let its name end in .yaml, .yml or .json, in lower case.\n",
   ],
 ])("who %s loses no address", async (_, before, changes, command, status, error) => {
   const folder = await allocated(before);

@@ -66,7 +66,7 @@ n2     Ready    <none>   12d   v1.34.1   kubernetes.io/hostname=n2
     ["one line", "n1", names("n1")],
     ["names of dots and digits", "worker-1.example.net\n12345\n1e3\n", names("worker-1.example.net", "12345", "1e3")],
     ["lines with labels", "n1 a=b,c=d\nn2\n", ["n1 a=b,c=d", ...names("n2")]],
-    ["labels without a value, and with = in it", "n1 a=,b=c=d\n", ["n1 a=,b=c=d"]],
+    ["labels without a value", "n1 a=,b=c\n", ["n1 a=,b=c"]],
     [
       "labels with dots and slashes",
       "n1 node-role.kubernetes.io/worker=,x.y/z=1\n",
@@ -119,6 +119,10 @@ describe("readNodes refuses", () => {
     ["n1\r\n<<<<<<< HEAD\r\n=======\r\n>>>>>>> main\r\n", "2:1 nodes has merge conflict markers"],
     ["- n1\n<<<<<<< HEAD\n- n2\n=======\n- n3\n>>>>>>> main\n", "2:1 nodes has merge conflict markers"],
     ["n1\nn2\nn1\n", "3:1 node n1 is listed twice"],
+    ...["b;c=d", "c=d", `${"x".repeat(64)}`, "-b"].map((value): [string, string] => [
+      `n1 a=${value}\n`,
+      `1:1 "${value}" is not a value of label a: letters, digits, -, _ and . only, at most 63`,
+    ]),
     [
       "n1\n  N2 # x\n-n3\n",
       '2:3 a node\'s name "N2" is no name: lower case letters, digits, - and . only',

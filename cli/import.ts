@@ -28,6 +28,7 @@ import {
 import { readEvidence } from "../pipeline/evidence.ts";
 import { noConflicts } from "../pipeline/guards.ts";
 import { freeOnce, tellsAddresses } from "../pipeline/integrations.ts";
+import { LikeNames } from "../pipeline/like-names.ts";
 import { askersIn, OwnerNames } from "../pipeline/owner-names.ts";
 import { NicNames, nicOfLine } from "../schema/findings.ts";
 import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
@@ -36,7 +37,7 @@ import { hostnameLabel } from "../schema/node.ts";
 import { applyPlan } from "../state/apply.ts";
 import { readDeployed } from "./files.ts";
 import { planJson } from "./json.ts";
-import { missed } from "./missed.ts";
+import { missed, refuseOtherNics } from "./missed.ts";
 import { reportPlan } from "./report-plan.ts";
 import { openToPlan, record } from "./state.ts";
 import { fewOf, plural, print, printJson } from "./terminal.ts";
@@ -73,6 +74,7 @@ export async function importVerb(evidence: string, path: string, options: Import
   if (refusal !== undefined) throw refusal;
   const proposed = planImport({ pools, claims, snapshot, uses, set: options.set });
   const after = applyPlan(snapshot, proposed) ?? snapshot;
+  refuseOtherNics(claims, uses, pools, after);
   if (!options.dryRun && !isNoop(proposed)) await record(state, proposed);
   const passed = passedOver(uses, after);
   if (options.json)
@@ -116,6 +118,7 @@ function named(
     ...nodes.map(({ name, labels }) => [labels.get(hostnameLabel) ?? name, name] as const),
     ...nodes.map(({ name }) => [name, name] as const),
   ]);
+  const like = new LikeNames(names.keys());
   const issues = new Map<string, Issue>();
   const known = read
     .flatMap(({ uses }) => uses)
@@ -136,21 +139,21 @@ function named(
       if (use.pool !== undefined && (nodes.length === 0 || use.length !== undefined)) return use;
       const name = names.get(node);
       if (name !== undefined) return { ...use, owner: nodeOwner(name) };
-      issues.set(node, unknown(node, use, owners, pools));
+      issues.set(node, unknown(node, use, owners, pools, like.like(node)));
       return use;
     });
   if (issues.size > 0) throw new IpamError("invalid", [...issues.values()]);
   return known;
 }
 
-function unknown(node: string, use: Use, owners: OwnerNames, pools: readonly Pool[]): Issue {
+function unknown(node: string, use: Use, owners: OwnerNames, pools: readonly Pool[], meant?: string): Issue {
   const pool = pools.find(({ range }) => contains(range, use.address));
   const isVm = use.listed === "VM" || (use.listed !== undefined && owners.hasNics(use));
   const who = isVm ? "VMs that ask for addresses" : "nodes";
   const besides = isVm || pool?.words === undefined ? "" : `, and nobody of ${pool.name} is called so`;
   const keep = pool === undefined ? "reserve its address in the pool" : howToKeep(pool);
   return {
-    message: `${node} is not among the ${who}${besides}`,
+    message: `${node} is not among the ${who}${besides}${meant === undefined ? "" : `; did you mean ${meant}?`}`,
     at: use.at,
     hint: `If it is no ${isVm ? "VM of these manifests" : "node"}, ${keep}, and leave this line out.`,
   };

@@ -3,6 +3,7 @@ import { keepsResolver } from "../integrations/nmstate/resolver.ts";
 import { isPolicyClaim } from "../integrations/nmstate/select.ts";
 import type { Proposal } from "../pipeline/proposal.ts";
 import { reservedForAbsent } from "../pipeline/reserved-for.ts";
+import { hostnameLabel } from "../schema/node.ts";
 import { asBag } from "../schema/objects.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
@@ -14,6 +15,7 @@ export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
     ...idleNotes(workspace),
     ...gonePolicyNotes(workspace, plan),
     ...reservationNotes(proposal),
+    ...hostnameNotes(workspace),
     ...resolverNotes(workspace),
     ...unsaidNotes(proposal),
   ];
@@ -53,6 +55,18 @@ function reservationNotes({ desired, before }: Proposal): string[] {
   if (absent.length === 0) return [];
   const which = listed(absent.map(({ address, owner }) => `${formatAddress(address)} for ${owner}`));
   return [`Note: reservations for owners that are not here: ${which}. Check the names; nobody else gets the addresses`];
+}
+
+/** Nodes whose hostname label is not their name, while most nodes have their names there. */
+function hostnameNotes({ nodes }: Workspace): string[] {
+  const labels = nodes.map((node) => ({ name: node.name, label: node.labels.get(hostnameLabel) }));
+  const others = labels.filter(({ name, label }) => label !== undefined && label !== name);
+  const equal = labels.filter(({ name, label }) => label === name);
+  if (others.length === 0 || others.length >= equal.length) return [];
+  const which = listed(others.map(({ name, label }) => `${label} on node ${name}`));
+  return [
+    `Note: label ${hostnameLabel} is not the name of its node: ${which}. Policies select nodes by this label. Compare it: kubectl get nodes -L ${hostnameLabel}`,
+  ];
 }
 
 /** Policies whose DNS servers stay beside NICs: NetworkManager refuses to turn an address family off in a profile that has DNS servers. */

@@ -10,7 +10,7 @@ import type { ManifestDocument, Manifests, SourceObject } from "../schema/manife
 import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
-import type { StateOptions } from "./state.ts";
+import { isToBegin, type StateOptions } from "./state.ts";
 import { plural, progress } from "./terminal.ts";
 
 export interface PlanningOptions extends StateOptions {
@@ -29,7 +29,7 @@ export interface Workspace {
   readonly desired: Desired;
 }
 
-interface WorkspaceOptions extends Pick<PlanningOptions, "nodes" | "nodesFound" | "lock"> {
+interface WorkspaceOptions extends Pick<PlanningOptions, "nodes" | "nodesFound" | "lock" | "backend"> {
   /** Nothing is allocated: pools may be the controller's. */
   readonly anyAuthority?: boolean;
 }
@@ -41,8 +41,27 @@ export async function readWorkspace(path: string, options: WorkspaceOptions): Pr
     throw new IpamError("invalid", "manifests and nodes cannot both come from standard input");
   progress("reading manifests and nodes");
   const workspace = await workspaceOf(await readInputs(path), path, options);
-  process.stderr.write(quotedNote(workspace, path));
+  refuseNoManifests(workspace, path, options);
+  process.stderr.write(quotedNote(workspace, path) + nothingNote(workspace, path));
   return workspace;
+}
+
+/** A folder that has nothing, and no lock beside it, is the wrong one. */
+function refuseNoManifests({ files }: Workspace, path: string, options: WorkspaceOptions): void {
+  if (files.length > 0 || !isToBegin(options)) return;
+  throw new IpamError("invalid", `there are no manifests (*.yaml, *.yml, *.json) in ${placeOf(path)}`, {
+    hint: "Name the folder that has them: nodeippool plan FOLDER.",
+  });
+}
+
+/** On standard error, for all verbs alike. */
+function nothingNote({ manifests: { owned, unread }, desired: { pools, claims } }: Workspace, path: string): string {
+  if (pools.length + claims.length + owned.length + unread.length > 0) return "";
+  return `Note: ${placeOf(path)} has no NodeIPPool, and nothing that asks for addresses. If you mean another folder, name it: nodeippool plan FOLDER\n`;
+}
+
+function placeOf(path: string): string {
+  return path === "-" ? "standard input" : path === "." ? "this folder" : path;
 }
 
 /** On standard error: standard output may be the manifests. */

@@ -1,4 +1,4 @@
-import { type Place, parseAddress, parsePrefix } from "../core/index.ts";
+import { type Issue, type Place, parseAddress, parsePrefix } from "../core/index.ts";
 import { type Findings, useOf } from "./findings.ts";
 import { listedOwner } from "./listed-owner.ts";
 import type { SourceFile } from "./yaml.ts";
@@ -45,8 +45,8 @@ export function readCsv({ path, label = path, text }: SourceFile, found: Finding
   for (const { line, at, cells } of isHeader ? rows.slice(1) : rows) {
     found.speaks = true;
     if (cells.length !== columns.length || line.replace(/"[^",]*"/g, "").includes('"')) {
-      const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} parts`;
-      found.issues.push({ message, at });
+      const message = `a line is ${columns.join(",")}, without commas or quotes inside; this one has ${cells.length} part${cells.length === 1 ? "" : "s"}`;
+      found.issues.push({ message, at, hint: "Write three parts on a line, for example: node01,eth1,10.0.0.1" });
     } else readRow(Object.fromEntries(order.map((column, j) => [column, cells[j]])) as unknown as Row, listed, found);
   }
 }
@@ -68,8 +68,7 @@ function cellsOf(line: string, start: Place): Cell[] {
 function readRow({ node, interface: nic, address: cell }: Row, listed: "node" | "VM", found: Findings): void {
   const { value: owner, issues: unnamed = [] } = listedOwner(node.text);
   found.issues.push(...unnamed.map((one) => ({ ...one, at: node.at })));
-  if (nic.text === "")
-    found.issues.push({ message: `this line names no ${listed === "VM" ? "network" : "interface"}`, at: nic.at });
+  if (nic.text === "") found.issues.push(withoutNic(nic.at, listed === "VM" ? "network" : "interface"));
   const slash = cell.text.indexOf("/");
   const address = parseAddress(slash < 0 ? cell.text : cell.text.slice(0, slash));
   const prefix = slash < 0 ? undefined : parsePrefix(cell.text);
@@ -78,4 +77,8 @@ function readRow({ node, interface: nic, address: cell }: Row, listed: "node" | 
   if (address.value === undefined || owner === undefined) return;
   const length = prefix?.value === undefined ? {} : { prefixLength: prefix.value.length };
   found.uses.push({ ...useOf(address.value, owner, nic.text, cell.at), ...length, listed });
+}
+
+function withoutNic(at: Place, what: string): Issue {
+  return { message: `this line names no ${what}`, at, hint: `Write the ${what} that has the address.` };
 }

@@ -362,7 +362,9 @@ describe("import", () => {
   });
 
   it("says where a node has another prefix length than the pool", async () => {
-    const folder = workspace("node01,eth1,10.10.10.1/25\nnode02,eth1,10.10.10.2/24\nnode03,eth7,10.10.10.3/32\n");
+    const folder = workspace(
+      "node01,eth1,10.10.10.1/25\nnode02,eth1,10.10.10.2/24\nnode03,eth1,10.10.10.5\nnode03,eth7,10.10.10.3/32\n",
+    );
     expect((await cli(args(), folder)).stdout.match(/^Note: 10.*$/gm)).toEqual([
       "Note: 10.10.10.1 has prefix length 25 on Node/node01 eth1, but pool traffic-1 has /24: render will write that one",
     ]);
@@ -370,7 +372,7 @@ describe("import", () => {
 
   it("frees an imported address by name", async () => {
     const folder = workspace("node01,eth7,10.10.10.9\n");
-    await cli(args(), folder);
+    await cli(["import", "fleet.csv", "manifests/pools.yaml", "--nodes", "nodes.txt"], folder);
     await cli(["release", "10.10.10.9", "--confirm"], folder);
     expect(lockOf(folder)).toEqual([]);
   });
@@ -421,7 +423,7 @@ spec:
     [
       "a broken line",
       "node01,eth1,10.10.10.1\nnode02,eth1\n",
-      "invalid: fleet.csv:2:1: a line is node,interface,address, without commas or quotes inside; this one has 2 parts\n",
+      "invalid: fleet.csv:2:1: a line is node,interface,address, without commas or quotes inside; this one has 2 parts\n  Write three parts on a line, for example: node01,eth1,10.0.0.1\n",
       2,
     ],
   ])("writes nothing where it refuses %s", async (_, evidence, stderr, status) => {

@@ -142,7 +142,7 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     { "docs/a.md": "" },
     "allocate docs",
     3,
-    `in-use: this plan releases 22 of 22 addresses ${whole}${confirm}`,
+    `Note: docs has no NodeIPPool, and nothing that asks for addresses. If you mean another folder, name it: nodeippool plan FOLDER\nin-use: this plan releases 22 of 22 addresses ${whole}${confirm}`,
   ],
   [
     "names the list of nodes as the manifests",
@@ -248,4 +248,54 @@ it("who reserves an address for a node that is not in the list gets a note", asy
     expect((await cli([verb], folder)).stdout).toContain(
       "Note: reservations for owners that are not here: 10.0.0.41 for Node/b1, 10.0.0.42 for Node/b2, 10.0.0.43 for Node/b3 and 2 more. Check the names; nobody else gets the addresses\n",
     );
+});
+
+const configMap = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: x}\n";
+
+it.each<[does: string, files: Files, command: string, status: number, stderr: string, stdout: RegExp]>([
+  [
+    "plans a folder that has nothing",
+    { "docs/a.md": "" },
+    "plan docs",
+    2,
+    "invalid: there are no manifests (*.yaml, *.yml, *.json) in docs\n  Name the folder that has them: nodeippool plan FOLDER.\n",
+    /^$/,
+  ],
+  [
+    "plans a folder of other objects",
+    { "manifests/a.yaml": configMap },
+    "plan",
+    0,
+    "Note: manifests has no NodeIPPool, and nothing that asks for addresses. If you mean another folder, name it: nodeippool plan FOLDER\n",
+    /Nothing to record/,
+  ],
+  [
+    "misspells the hostname label of a node",
+    { ...twoNodes, "nodes.txt": `${nodesOf("a", 5)}a5 kubernetes.io/hostname=a50,rack=a\n` },
+    "plan",
+    0,
+    "",
+    /\nNote: label kubernetes.io\/hostname is not the name of its node: a50 on node a5\. Policies select nodes by this label\. Compare it: kubectl get nodes -L kubernetes.io\/hostname\n/,
+  ],
+  [
+    "imports a list with another NIC than the policy's",
+    { ...twoNodes, "list.csv": "a0,eth1,10.0.0.7\na1,eth2,10.0.0.8\n" },
+    "import list.csv",
+    2,
+    "invalid: list.csv:2:9: a1 has 10.0.0.8 on eth2; its policy rack-a uses eth1\n  Correct the NIC in the list, or in the manifests; allocate would give it a second address.\n",
+    /^$/,
+  ],
+  [
+    "imports a list with another name of a node",
+    { ...twoNodes, "list.csv": "a00,eth1,10.0.0.7\n" },
+    "import list.csv",
+    2,
+    "invalid: list.csv:1:10: a00 is not among the nodes; did you mean a0?\n  If it is no node, exclude or reserve it, and leave this line out.\n",
+    /^$/,
+  ],
+])("who %s is told so", async (_, files, command, status, stderr, stdout) => {
+  const folder = folderOf(files);
+  const ran = await cli(command.split(" "), folder);
+  expect(ran).toMatchObject({ status, stderr });
+  expect(ran.stdout).toMatch(stdout);
 });

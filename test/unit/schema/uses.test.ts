@@ -330,7 +330,7 @@ describe("readEvidence of CSV", () => {
         '1:1 the name of a node "N" is no name: lower case letters, digits, - and . only',
         "1:3 this line names no interface",
         '1:4 "x" is not an IP address',
-        `3:1 ${parts} 1 parts`,
+        `3:1 ${parts} 1 part`,
       ],
     ],
     ["nothing but a header", "node,interface,address\n", ["fleet.csv shows nobody's addresses"]],

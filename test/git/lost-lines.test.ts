@@ -376,7 +376,7 @@ describe("the lock of one side, where one branch renamed the policy, and both ga
     [
       "before a merge",
       "eth2",
-      "nodeippool allocate manifests --nodes nodes.txt; git commit -qam renamed; git merge -q --no-commit --no-ff f",
+      "nodeippool allocate manifests --nodes nodes.txt --confirm; git commit -qam renamed; git merge -q --no-commit --no-ff f",
     ],
   ])("nothing is refused after a rename %s, on %s, where the NIC gets a second address", async (_, nic, then) => {
     git("git checkout -qb f; touch f; git add -A; git commit -qm f; git checkout -q main");

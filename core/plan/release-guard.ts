@@ -30,7 +30,7 @@ const most = 5;
  *  ---------------------------------------------+-------------------------------------+---------
  *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
  *                                               | nothing tells, of two lines or more | stop
- *  all lines of a pool                          | the same                            | stop
+ *  all lines of a pool, or of one capture       | the same                            | stop
  *  more than three lines and a fifth of those   | still there, or nothing tells:      | stop
  *  that nodes have of a policy, or of a pool    | only these lines count              |
  *  all lines of the set, two or more            | any                                 | stop
@@ -49,8 +49,9 @@ export function releaseRefusal(
   const { released, own, held } = releasedBy(proposed, before);
   const doubtfulOf = (nameOf: (line: Allocation) => string) =>
     doubtfulGroups(Map.groupBy(own, nameOf), released, presence);
-  const byAsker = doubtfulOf(askerOf);
-  const doubtful = byAsker.length > 0 ? byAsker : doubtfulOf(({ pool }) => `pool ${pool}`);
+  const [doubtful = []] = [askerOf, ({ pool }: Allocation) => `pool ${pool}`, claimNameOf]
+    .map(doubtfulOf)
+    .filter((groups) => groups.length > 0);
   const issues = doubtful.slice(0, most).map(({ name, lines, held }): Issue => {
     const count = lines.length < held ? `${lines.length} of ${held}` : held === 1 ? "the only" : `all ${held}`;
     const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
@@ -97,6 +98,11 @@ function isMuch(released: number, held: number): boolean {
 function askerOf({ claim }: Allocation): string {
   if (!isOfNode({ claim })) return ownerOfKey(claim);
   return `${nameOfKey(claim).includes("/") ? "policy" : "claim"} ${policyOfKey(claim)}`;
+}
+
+/** The capture of a policy, as `policy/capture`, that asked for a line of a node; any other owner asks for itself. */
+function claimNameOf({ claim }: Allocation): string {
+  return isOfNode({ claim }) ? `claim ${nameOfKey(claim)}` : ownerOfKey(claim);
 }
 
 /** The lines that a plan takes of a group, and how many the group has. */

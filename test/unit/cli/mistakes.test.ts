@@ -35,6 +35,14 @@ const sixPolicies: Files = {
   "nodes.txt": nodesOf("a", 10) + nodesOf("b", 10),
 };
 const twoNodes: Files = { "manifests/a.yaml": documentsOf(pool, rackA), "nodes.txt": nodesOf("a", 2) };
+/** Policy edge has a capture of each pool; the storage policy has addresses of pool q, too. */
+const edge = nicPolicyText("edge", ["p", "q"]);
+const twoCaptures: Files = {
+  "manifests/pools.yaml": documentsOf(pool, otherPool),
+  "manifests/edge.yaml": edge,
+  "manifests/storage.yaml": nicPolicyText("storage", ["q"], "eth2"),
+  "nodes.txt": nodesOf("a", 2),
+};
 
 const routed = (nic: string, over: string) =>
   `${nicPolicyText("rack-a", ["p"], nic)}    routes:\n      config: [{destination: 10.9.0.0/16, next-hop-address: 10.0.0.254, next-hop-interface: ${over}}]\n`;
@@ -95,6 +103,14 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     "allocate",
     3,
     `in-use: manifests/b.yaml:13:8: ${ofRackB}its owners are still there${confirm}`,
+  ],
+  [
+    "gives one of two captures another pool",
+    twoCaptures,
+    { "manifests/edge.yaml": edge.replace("ippool.q.", "ippool.p.") },
+    "allocate",
+    3,
+    `in-use: manifests/edge.yaml:6:8: this plan releases all 2 addresses of claim edge/q (10.1.0.1 of a0, 10.1.0.3 of a1): its owners are still there${confirm}`,
   ],
   [
     "narrows the selector of one of six policies",

@@ -56,7 +56,7 @@ const rows: Row[] = [
   {
     what: "a policy that was split, and both have new names",
     before: ["10.0.0.1 Node/n1/nic/p", "10.0.0.2 Node/n2/nic/p", "10.0.0.3 Node/n3/nic/p"],
-    manifests: documentsOf(pool, on("nicw", "w"), on("nicc", "c", "eth2")),
+    manifests: documentsOf(pool, on("nicw", "w"), on("nicc", "c")),
     nodes: ["n1:w", "n2:w", "n3:c"],
     hints: ["mv nic/p nicw/p", "mv Node/n3/nicw/p Node/n3/nicc/p"],
     after: ["10.0.0.1 n1/nicw", "10.0.0.2 n2/nicw", "10.0.0.3 n3/nicc"],

@@ -735,6 +735,7 @@ export const controllerObjects: readonly ApiObjectProps[] = [
           "nodeippools"
         ],
         "verbs": [
+          "get",
           "list",
           "watch",
           "patch"

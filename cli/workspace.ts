@@ -10,6 +10,7 @@ import type { ManifestDocument, Manifests, SourceObject } from "../schema/manife
 import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import { keepsLines } from "./lost-lines.ts";
+import { leavesPodAddresses } from "./pod-addresses.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { plural, progress } from "./terminal.ts";
 
@@ -164,8 +165,9 @@ function ofController({ documents }: Manifests): Issue[] {
 }
 
 /** What must hold before a plan for a workspace is recorded. `isMerged`: the lock was merged just now. */
-export function guardsFor({ files, manifests }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
-  return [...guardsOf((rendered) => renderFolder(files, manifests, rendered)), keepsLines(isMerged, options)];
+export function guardsFor({ files, manifests, nodes }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
+  const ofFolder = [keepsLines(isMerged, options), leavesPodAddresses(files, nodes)];
+  return [...guardsOf((rendered) => renderFolder(files, manifests, rendered)), ...ofFolder];
 }
 
 /** Throws what is wrong with objects that get no addresses; call it when all others are served. */

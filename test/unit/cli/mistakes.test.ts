@@ -50,6 +50,16 @@ const reserving = (owner: string) =>
   poolText(`  range: {cidr: 10.0.0.0/24}\n  reservations: [{address: 10.0.0.40, ${owner}}]`);
 const zeroPadded: Files = { "manifests/a.yaml": rackA, "nodes.txt": nodesOf("a0", 3, "rack=a") };
 
+/** A StatefulSet of another program, whose pod has this address by Multus. */
+const pinned = (address: string) => `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  template:
+    metadata:
+      annotations: {k8s.v1.cni.cncf.io/networks: '[{"name":"macvlan-db","ips":["${address}"]}]'}
+`;
+
 async function allocated(files: Files): Promise<string> {
   const folder = folderOf(files);
   expect(await cli(["allocate"], folder)).toMatchObject({ status: 0 });
@@ -111,6 +121,14 @@ it.each<[does: string, before: Files, changes: Files, command: string, status: n
     "allocate",
     3,
     `in-use: manifests/edge.yaml:6:8: this plan releases all 2 addresses of claim edge/q (10.1.0.1 of a0, 10.1.0.3 of a1): its owners are still there${confirm}`,
+  ],
+  [
+    "adds a node where the next address is pinned by a pod",
+    { ...twoNodes, "manifests/db.yaml": pinned("10.0.0.3/24") },
+    { "nodes.txt": nodesOf("a", 3) },
+    "allocate",
+    3,
+    "in-use: manifests/db.yaml:7:81: 10.0.0.3 would go to a2, and this names it for pods or VMs\n  In pool p, exclude or reserve it.\n",
   ],
   [
     "narrows the selector of one of six policies",

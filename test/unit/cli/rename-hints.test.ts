@@ -24,7 +24,7 @@ const addressesIn = (folder: string) =>
 async function follow(folder: string): Promise<string[]> {
   const followed: string[] = [];
   for (let rounds = 0; rounds < 9; rounds++) {
-    const { status, stderr } = await run(folder, "allocate");
+    const { status, stderr } = await run(folder, "allocate", "--confirm");
     if (status === 0) return followed;
     const [, hint = ""] =
       /or allow the move: nodeippool (.*), or nodeippool allocate --allow-move$/m.exec(stderr) ?? [];

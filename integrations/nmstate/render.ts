@@ -34,7 +34,9 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
   const isAnyLeaving = snapshot.releasing.some((line) => line.set === set);
   const live = new LiveLines(holdings);
   const waits: Waits = (policy, node) => facts.authority === "Cluster" && !live.cover(policy, node);
-  const leaving = new Leaving(holdings, isAnyLeaving ? scopedPolicies(model, facts, waits) : []);
+  const { find, allOf } = facts;
+  const policies = () => [...scopedPolicies(model, facts, waits), ...foreignPolicies(allOf, nodes)];
+  const leaving = new Leaving(holdings, isAnyLeaving ? policies() : []);
   const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
   const byName = new Map(
     [...selected].map(([policy, its]) => [policy.name, { policy, names: new Set(its.map(({ name }) => name)) }]),
@@ -43,8 +45,6 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
     const known = byName.get(name);
     return known?.names.has(node.name) ? undefined : known?.policy;
   };
-  const { find, allOf } = facts;
-  const policies = () => [...scopedPolicies(model, facts, waits), ...foreignPolicies(allOf, nodes)];
   const dropped: DroppedFor = (policy, node) => find && droppedRoutes(policy, node, find, policies);
   const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(

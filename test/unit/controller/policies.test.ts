@@ -347,3 +347,29 @@ describe("a policy that drops a route", () => {
     expect(removed(sim)).toEqual(["10.8.0.0/16"]);
   });
 });
+
+it("whose node somebody's own policy has taken over leaves the NIC to that one", async () => {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  sim.node("n1");
+  sim.create(policy("a", "p") as never);
+  await sim.pass(3000);
+  sim.enact("a--n1", "n1", "Available");
+  await sim.pass(3000);
+  const ipv4 = { enabled: true, dhcp: false, address: [{ ip: "10.0.0.200", "prefix-length": 24 }] };
+  sim.create({
+    ...policy("own", "p"),
+    spec: {
+      nodeSelector: { role: "worker" },
+      desiredState: { interfaces: [{ name: "eth1", type: "ethernet", state: "up", ipv4 }] },
+    },
+  } as never);
+  sim.remove(kind, "a");
+  await sim.pass(60_000);
+  expect(sim.object(kind, "a--n1")).toBeUndefined();
+  expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
+  sim.remove("NodeNetworkConfigurationEnactment", "n1.a--n1");
+  sim.shows("n1", "10.0.0.200");
+  await sim.pass(60_000);
+  expect(sim.lines()).toEqual([]);
+});

@@ -27,6 +27,8 @@ export function wantedObject(object: RenderedObject, world: World, asOf: number)
 /** What the last look at an owner told. */
 interface OwnerObjects {
   readonly keys: ReadonlySet<string>;
+  /** Of which these objects are made. */
+  readonly sources: ReadonlySet<string>;
   readonly asOf: number;
   /** The sources that were rejected then: the look does not tell whether their objects are to exist. */
   readonly rejected: ReadonlySet<string>;
@@ -51,7 +53,7 @@ export class Wanted {
     return last?.rejected.has(source) ? undefined : last?.asOf;
   }
 
-  /** How many objects are to exist of a source. */
+  /** Returns for how many owners objects of a source are to exist. */
   countOf(source: string): number {
     return this.counts.get(source) ?? 0;
   }
@@ -61,14 +63,22 @@ export class Wanted {
     const before = this.byOwner.get(owner)?.keys ?? new Set();
     const changed = new Set(all.filter((one) => this.isChange(one)));
     // What another owner has by this name now is that one's.
-    for (const key of before) if (this.objects.get(key)?.owner === owner) this.drop(key);
-    const keys = new Set(all.map((one) => this.put(changed.has(one) ? { ...one, isChanged: true } : one)));
-    this.byOwner.set(owner, { keys, asOf, rejected });
+    for (const key of before) if (this.objects.get(key)?.owner === owner) this.objects.delete(key);
+    for (const one of all) this.objects.set(one.key, changed.has(one) ? { ...one, isChanged: true } : one);
+    const [keys, sources] = [new Set(all.map(({ key }) => key)), new Set(all.map(({ source }) => source))];
+    this.forget(owner);
+    this.byOwner.set(owner, { keys, sources, asOf, rejected });
+    for (const source of sources) this.counts.set(source, this.countOf(source) + 1);
     return new Set([...before, ...keys]);
   }
 
   /** Nothing is to exist for an owner, and nothing does. */
   forget(owner: string): void {
+    for (const source of this.byOwner.get(owner)?.sources ?? []) {
+      const left = this.countOf(source) - 1;
+      if (left === 0) this.counts.delete(source);
+      else this.counts.set(source, left);
+    }
     this.byOwner.delete(owner);
   }
 
@@ -88,20 +98,5 @@ export class Wanted {
   private isChange({ key, fingerprint }: WantedObject): boolean {
     const before = this.objects.get(key);
     return before !== undefined && (before.isChanged === true || before.fingerprint.digest !== fingerprint.digest);
-  }
-
-  private put(one: WantedObject): string {
-    this.objects.set(one.key, one);
-    this.counts.set(one.source, this.countOf(one.source) + 1);
-    return one.key;
-  }
-
-  private drop(key: string): void {
-    const one = this.objects.get(key);
-    if (one === undefined) return;
-    this.objects.delete(key);
-    const left = this.countOf(one.source) - 1;
-    if (left === 0) this.counts.delete(one.source);
-    else this.counts.set(one.source, left);
   }
 }

@@ -268,13 +268,27 @@ describe("a policy that gives its addresses to another NIC", () => {
   });
 });
 
+/** Policy a with DNS servers beside its NIC. */
+function withDns(): Bag {
+  const { spec, ...a } = policy("a", "p");
+  const desiredState = { ...asBag(asBag(spec)?.desiredState), "dns-resolver": { config: { server: ["10.9.9.9"] } } };
+  return { ...a, spec: { ...asBag(spec), desiredState } };
+}
+
+it("a policy with DNS servers beside its NIC configures half of its nodes at once, though each has two policies", async () => {
+  const sim = new SimController();
+  sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+  for (const name of ["n1", "n2"]) sim.node(name);
+  sim.create(withDns() as never);
+  await sim.pass(5000);
+  expect(sim.all(kind).filter(({ metadata }) => `${metadata.name}`.includes("--"))).toHaveLength(1);
+});
+
 it("a policy with DNS servers beside its NIC is available once both policies of each node are", async () => {
   const sim = new SimController();
   sim.pool("p", "10.0.0.0/24", "10.0.0.9");
   sim.node("n1");
-  const { spec, ...a } = policy("a", "p");
-  const desiredState = { ...asBag(asBag(spec)?.desiredState), "dns-resolver": { config: { server: ["10.9.9.9"] } } };
-  sim.create({ ...a, spec: { ...asBag(spec), desiredState } } as never);
+  sim.create(withDns() as never);
   await sim.pass(5000);
   const messageOf = (type: string) =>
     conditionOf(asBag(sim.object(kind, "a")?.status)?.conditions, type)?.message ?? "";

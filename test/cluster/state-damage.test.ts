@@ -188,6 +188,7 @@ describe("a writer that goes on", () => {
     await expect(add("q", "r")).rejects.toThrow(/exceeded quota/);
     expect((await goingOn.read()).unreadable).toEqual([
       {
+        isRead: true,
         pools: [expect.objectContaining({ name: "r" })],
         why: expect.stringMatching(/^ConfigMap \S+10\.0\.2\.0-24 cannot be written: .*exceeded quota: maps/),
       },

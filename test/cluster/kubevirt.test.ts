@@ -74,8 +74,8 @@ describe("VMs of the real virt-controller", () => {
   const hang = (name: string, isHanging: boolean) =>
     void (isHanging ? nodes.hanging.add(name) : nodes.hanging.delete(name));
   const written = async () => {
-    const all = await Promise.all((["vms", "instances", "pods", "claims"] as const).map((kind) => nodes.all(kind)));
-    const [vms = [], instances = [], pods = [], of = []] = all.map((one) => [...one].sort(byAge));
+    const kinds = ["vms", "instances", "pods", "claims"] as const;
+    const [vms = [], instances = [], pods = [], of = []] = await Promise.all(kinds.map((kind) => nodes.all(kind)));
     const { allocations, releasing } = await kubernetes(kube, "nodeippool").read();
     const lines = [
       ...allocations.map((one) => `${formatBlock(one)} ${one.claim}`),
@@ -179,13 +179,6 @@ describe("VMs of the real virt-controller", () => {
 });
 
 const extensions = "kubevirt.io/persistent-ipam";
-
-type Made = { readonly metadata: { readonly creationTimestamp?: string; readonly name: string } };
-
-/** Of two that were made in one second, by their names. */
-function byAge({ metadata: a }: Made, { metadata: b }: Made): number {
-  return `${a.creationTimestamp} ${a.name}` < `${b.creationTimestamp} ${b.name}` ? -1 : 1;
-}
 
 function isEnding({ metadata }: { readonly metadata: Bag }): boolean {
   return metadata.deletionTimestamp !== undefined;

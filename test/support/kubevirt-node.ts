@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { isGated, isOver } from "../../integrations/gated-pod.ts";
-import { isDeleting } from "../../integrations/object-metadata.ts";
+import { isDeleting, ownersOf } from "../../integrations/object-metadata.ts";
 import type { KubeObject, Objects, Resource, Stored } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { Cluster } from "./cluster.ts";
@@ -55,18 +55,18 @@ export class KubevirtNodes {
     while (!this.stopped.signal.aborted) {
       const [pods, instances] = await Promise.all([this.all("pods"), this.all("instances")]);
       // Whoever was faster: it is looked at again.
-      await Promise.all(pods.map((pod) => this.playPod(pod).catch(() => {})));
+      await Promise.all(pods.map((pod) => this.playPod(pod, pods).catch(() => {})));
       await Promise.all(instances.map((one) => this.playHandler(one, pods).catch(() => {})));
       await sleep(50);
     }
   }
 
-  private async playPod(pod: Any): Promise<void> {
+  private async playPod(pod: Any, all: readonly Any[]): Promise<void> {
     const { name, annotations } = pod.metadata as Any["metadata"] & { readonly annotations?: Bag };
     if (isGated(pod)) return;
     if (isDeleting(pod) || isOver(pod)) return this.endPod(pod);
     const node = asBag(pod.spec)?.nodeName;
-    if (node === undefined) return this.bind(name);
+    if (node === undefined) return this.bind(pod, all);
     const report = reportOfMultus(pod);
     const isReported = Object.keys(report).every((key) => annotations?.[key] !== undefined);
     if (!isReported) await this.patch("pods", name, { metadata: { annotations: report } });
@@ -108,10 +108,14 @@ export class KubevirtNodes {
     });
   }
 
-  private async bind(name: string): Promise<void> {
+  /** The target of a migration has an anti-affinity to its source. */
+  private async bind(pod: Any, all: readonly Any[]): Promise<void> {
+    const [instance] = ownersOf(pod).map(({ uid }) => uid);
+    const beside = all.filter((one) => ownersOf(one)[0]?.uid === instance && !isOver(one));
+    const taken = beside.map(({ spec }) => asBag(spec)?.nodeName);
     const binding = {
-      ...{ apiVersion: "v1", kind: "Binding", metadata: { name, namespace: "default" } },
-      target: { kind: "Node", name: vmNodes[Math.floor(Math.random() * vmNodes.length)] },
+      ...{ apiVersion: "v1", kind: "Binding", metadata: { name: pod.metadata.name, namespace: "default" } },
+      target: { kind: "Node", name: vmNodes.find((node) => !taken.includes(node)) ?? vmNodes[0] },
     };
     await this.kube.create({ apiVersion: "v1", plural: "bindings" }, binding as never);
   }
@@ -127,9 +131,9 @@ export class KubevirtNodes {
   private async playHandler(instance: Any, pods: readonly Any[]): Promise<void> {
     const { name } = instance.metadata;
     const { phase, migrationState } = asBag(instance.status) ?? {};
+    if (phase === "Scheduled" && !isDeleting(instance)) return void (await this.status(name, handled));
     if (this.hanging.has(name)) return;
     if (isDeleting(instance) && phase !== "Succeeded") return void (await this.status(name, { phase: "Succeeded" }));
-    if (phase === "Scheduled") return void (await this.status(name, handled));
     const state = asBag(migrationState);
     if (phase === "Running") await this.unplug(instance);
     if (phase !== "Running" || state === undefined) return;

@@ -51,10 +51,10 @@ export interface VmObjects {
   readonly lines: readonly string[];
 }
 
-/** What KubeVirt and the controller wrote, without names and numbers that are drawn by chance. */
+/** What KubeVirt and the controller wrote, without names and numbers that are drawn by chance; each list in order of its text. */
 export function writtenIn({ vms, instances, pods, claims, lines }: VmObjects) {
-  return {
-    vms: vms.map((one) => ({ ...common(one) })),
+  const lists = {
+    vms: vms.map(common),
     instances: instances.map((one) => {
       const { networks, domain } = asBag(one.spec) ?? {};
       return {
@@ -68,15 +68,17 @@ export function writtenIn({ vms, instances, pods, claims, lines }: VmObjects) {
         shown: secondary(bagsIn(asBag(one.status)?.interfaces)).map(({ name }) => name),
       };
     }),
-    pods: pods.map((one) => writtenOn(one, instances)).sort((a, b) => byText(JSON.stringify(a), JSON.stringify(b))),
+    pods: pods.map((one) => writtenOn(one, instances)),
     claims: claims.map((one) => ({
       ...common(one),
       ...ownersIn(one, vms),
       ips: asBag(one.status)?.ips,
       spec: one.spec,
     })),
-    lines: [...lines].sort(),
+    lines: [...lines],
   };
+  for (const list of Object.values(lists)) list.sort((a, b) => byText(JSON.stringify(a), JSON.stringify(b)));
+  return lists;
 }
 
 function writtenOn(pod: Bag, instances: readonly Bag[]) {

@@ -56,7 +56,7 @@ export class SimTogether {
   async ask(): Promise<void> {
     for (const [who, has] of Object.entries(await this.systems.ask(this.flags)))
       this.waiting.set(who, { since: this.now, has });
-    const node = `n${this.waiting.size + this.took.size}`;
+    const node = `n${2 + this.waiting.size + this.took.size}`;
     this.waiting.set(`node ${node}`, { since: this.now, has: await this.systems.join(node) });
   }
 

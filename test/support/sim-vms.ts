@@ -170,7 +170,10 @@ export class VmsPlay extends Play {
     const isUnplugging = instance.spec.domain.devices.interfaces.some(({ state }) => state !== undefined);
     if (pods.length !== 1 || !pods.every(isRunning) || isUnplugging) return;
     const network = this.some(instance.spec.networks.filter(({ multus }) => multus !== undefined))?.name;
-    const more = this.some(networks.filter((one) => instance.spec.networks.every((other) => other.name !== one)));
+    // KubeVirt refuses two networks of one name, also where only the template has the other one.
+    const template = this.virt.find("VirtualMachine", name)?.spec.template.spec.networks ?? [];
+    const there = [...instance.spec.networks, ...template];
+    const more = this.some(networks.filter((one) => there.every((other) => other.name !== one)));
     const choice = this.pick(3);
     if (choice === 0 && network !== undefined) {
       this.trace.push(`unplug ${name} ${network}`);

@@ -35,7 +35,9 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
   const live = new LiveLines(holdings);
   const waits: Waits = (policy, node) => facts.authority === "Cluster" && !live.cover(policy, node);
   const { find, allOf } = facts;
-  const policies = () => [...scopedPolicies(model, facts, waits), ...foreignPolicies(allOf, nodes)];
+  let scoped: readonly ScopedPolicy[] | undefined;
+  // Few renderings ask for all policies; those that do, ask for each node.
+  const policies = () => (scoped ??= [...scopedPolicies(model, facts, waits), ...foreignPolicies(allOf, nodes)]);
   const leaving = new Leaving(holdings, isAnyLeaving ? policies() : []);
   const selected = new Map(model.own.map((one) => [one.policy, isExpanded(one, facts) ? nodesOf(one, facts) : []]));
   const byName = new Map(

@@ -4,9 +4,10 @@ import type { Address } from "../../../core/address.ts";
 import type { Allocation, Snapshot } from "../../../core/allocation.ts";
 import { blockAt } from "../../../core/block.ts";
 import { claimKey, ownerOfKey } from "../../../core/claim.ts";
+import { hostBitsOf } from "../../../core/numbering.ts";
 import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
 import type { Pool } from "../../../core/pool.ts";
-import { intersect } from "../../../core/range.ts";
+import { intersect, minus, normalised } from "../../../core/range.ts";
 import { shuffled } from "../../support/core-arbitrary.ts";
 import { historyArb, type Visit, walk } from "../../support/core-history.ts";
 import { endsOf, freeBlocks, sharing } from "../../support/core-model.ts";
@@ -43,10 +44,18 @@ function after(at: Address, { blockLength }: Pool): Address {
   return plus(endsOf(blockAt(at, blockLength)).last, 1);
 }
 
+/** Are so many blocks that could be allocated before an address that a plan, which counts them, begins at the lowest one? */
+function isBeyondCount(pool: Pool, held: readonly Allocation[], from: Address): boolean {
+  const below = intersect(pool.automatic, [{ first: pool.prefix.first, last: plus(from, -1) }]);
+  const wide = held.filter((line) => line.length < pool.blockLength).map(endsOf);
+  const addresses = minus(below, normalised(wide)).reduce((sum, { first, last }) => sum + last - first + 1n, 0n);
+  return addresses >> hostBitsOf(pool) > BigInt(Number.MAX_SAFE_INTEGER);
+}
+
 /** So many free addresses, from one on, and around to the lowest one. */
 function following(pool: Pool, held: readonly Allocation[], from: Address | undefined, most: number): Address[] {
   const upper =
-    from === undefined || from > pool.prefix.last
+    from === undefined || from > pool.prefix.last || isBeyondCount(pool, held, from)
       ? []
       : intersect(pool.automatic, [{ first: from, last: pool.prefix.last }]);
   const above = firstOf(freeBlocks(pool, upper, held), most);

@@ -61,9 +61,7 @@ async function recordOffers(
   // Not `state`: that would settle the merge once more.
   const present = isLockfile(options) ? await openLock(options).read() : await state.read();
   const steps = inTurn(plans, present);
-  const losing = options.allowMove
-    ? []
-    : steps.flatMap(({ plan, before }) => refusalOfLost(plan, before, merge.merged, options) ?? []);
+  const losing = steps.flatMap(({ plan, before }) => refusalOfLost(plan, before, merge.merged, options) ?? []);
   if (losing[0] !== undefined) throw losing[0];
   const changes = plans.flatMap((plan) => changeLines(plan));
   await confirmRelease(

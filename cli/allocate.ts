@@ -1,6 +1,6 @@
 import { IpamError, isNoop } from "../core/index.ts";
 import { allServed, doubtfulRelease, firstRefusal } from "../pipeline/guards.ts";
-import { historyNote } from "./audit-history.ts";
+import { historyNotes } from "./audit-history.ts";
 import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
 import { loserJson, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
@@ -47,7 +47,7 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
     if (isOvertaken && tries > 1) return allocateOnce(path, options, tries - 1);
     throw error;
   }
-  const notes = [...historyNote(options), ...notesOn(workspace, proposal)];
+  const notes = [...historyNotes(snapshot, options), ...notesOn(workspace, proposal)];
   const unserved = allServed(proposal);
   const error = unserved && { error: errorJson(unserved) };
   if (options.json) printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson), ...error });

@@ -3,8 +3,10 @@ import type { ClusterNode } from "../schema/index.ts";
 import { gitProblem } from "../state/git.ts";
 import { lacksChanges } from "../state/git-merge.ts";
 import { linearSteps, versionsOf } from "../state/lock-history.ts";
-import { droppedLines, listedIn, stillDropped } from "./dropped-lines.ts";
-import { describeGivenAway, type GivenAway, givenAway } from "./given-away.ts";
+import { droppedLines, stillDropped } from "./dropped-lines.ts";
+import { describeGivenAway, type GivenAway, givenAway, isCommitted } from "./given-away.ts";
+import { claimedByCommit, type Inputs } from "./history/claims-at.ts";
+import { type Accepted, isReleased, releasedHint } from "./history/released.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
 /** A finding of the verb `audit`: of the record as it is, or of its history in git. One of the whole history has no address. */
@@ -13,9 +15,7 @@ export type AuditFinding = Omit<Finding, "kind" | "address"> & {
   readonly address?: Finding["address"];
 };
 
-interface HistoryOptions extends StateOptions {
-  readonly nodes?: string;
-}
+interface HistoryOptions extends StateOptions, Inputs, Accepted {}
 
 /**
  * The addresses that a merge or an edit of the lock gave away, those of `nodes` that a commit did, and whether there may be
@@ -40,9 +40,10 @@ function givenAwayIn(snapshot: Snapshot, options: HistoryOptions, nodes: readonl
   const dropped = nodes.length === 0 ? [] : droppedFrom(snapshot, options, nodes);
   const all = [...givenAway(snapshot, versionsOf(lock)), ...dropped];
   const each = new Map(all.map((one) => [`${placeOf(one.line)} ${one.line.claim}`, one]));
-  return [...each.values()].map((one) => {
+  const open = [...each.values()].filter(({ line }) => !isReleased(line, options));
+  return open.map((one) => {
     const { line, holder } = one;
-    const message = describeGivenAway(one, lock);
+    const message = `${describeGivenAway(one, lock)}. ${releasedHint([line])}`;
     return { kind: "given-away", address: line.address, message, ...(holder && { line: holder }) };
   });
 }
@@ -53,14 +54,14 @@ function givenAwayIn(snapshot: Snapshot, options: HistoryOptions, nodes: readonl
  */
 function droppedFrom(
   { allocations, releasing }: Snapshot,
-  { lock, nodes: list }: HistoryOptions,
+  options: HistoryOptions,
   nodes: readonly ClusterNode[],
 ): GivenAway[] {
   const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
-  const steps = linearSteps(lock);
+  const steps = linearSteps(options.lock);
   const claims = new Set([...allocations, ...releasing].map(identityOf));
   const holders = new Map(allocations.map((line) => [`${placeOf(line)} ${nameOfKey(line.claim)}`, line]));
-  const still = stillDropped(droppedLines(steps, listedIn(list)), steps);
+  const still = stillDropped(droppedLines(steps, claimedByCommit(options)), steps);
   return [...still].flatMap(([{ commit, record, after }, lines]) => {
     const version = { revision: `${commit}^`, record, next: { commit, record: after } };
     return lines.flatMap((line): GivenAway[] => {
@@ -71,12 +72,19 @@ function droppedFrom(
   });
 }
 
-/** The note of a plan: it sees the same history, and goes on. */
-export function historyNote(options: StateOptions): string[] {
-  const why = isLockfile(options) ? whyCut(options.lock) : undefined;
-  return why === undefined
-    ? []
-    : [`Note: addresses that a merge or an edit of ${options.lock} gave away may not be seen: ${why}`];
+/** The notes of a plan: what commits gave away, whose owners have other addresses since, and whether all can be seen. */
+export function historyNotes(snapshot: Snapshot, options: HistoryOptions): string[] {
+  if (!isLockfile(options)) return [];
+  const why = whyCut(options.lock);
+  const given = givenAway(snapshot, versionsOf(options.lock)).filter(
+    (one) => isCommitted(one) && !isReleased(one.line, options),
+  );
+  return [
+    ...(why === undefined
+      ? []
+      : [`Note: addresses that a merge or an edit of ${options.lock} gave away may not be seen: ${why}`]),
+    ...given.map((one) => `Note: ${describeGivenAway(one, options.lock)}. ${releasedHint([one.line])}`),
+  ];
 }
 
 /** Why the history of the lock cannot be seen as a whole, and what helps; undefined if it can, or git has no lock. */

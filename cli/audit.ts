@@ -23,11 +23,12 @@ import type { ClusterNode, Evidence, SourceFile } from "../schema/index.ts";
 import { type AuditFinding, auditHistory } from "./audit-history.ts";
 import { poolsOfCluster } from "./cluster.ts";
 import { exists, readDeployed, readFile, readInputs, realPath } from "./files.ts";
+import type { Accepted } from "./history/released.ts";
 import { isLockfile, isToBegin, openState, type StateOptions } from "./state.ts";
 import { paint, plural, print, printJson } from "./terminal.ts";
 import { readNodesOf } from "./workspace.ts";
 
-export interface AuditOptions extends StateOptions {
+export interface AuditOptions extends StateOptions, Accepted {
   readonly set: string;
   readonly nodes?: string;
   readonly pools?: string;

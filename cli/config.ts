@@ -7,6 +7,7 @@ export const places = {
   out: ["out"],
   lock: ["lock"],
   set: ["set"],
+  released: ["released"],
   backend: ["state", "backend"],
   context: ["state", "context"],
   namespace: ["state", "namespace"],

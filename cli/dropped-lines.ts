@@ -1,8 +1,6 @@
-import { basename, dirname } from "node:path";
-import { type Allocation, IpamError, identityOf, nodeNameOf, ownerOfKey, placeOf } from "../core/index.ts";
-import { readNodes } from "../schema/index.ts";
-import { git } from "../state/git.ts";
+import { type Allocation, identityOf, ownerOfKey, placeOf } from "../core/index.ts";
 import type { LinearStep } from "../state/lock-history.ts";
+import type { IsClaimed } from "./history/claims-at.ts";
 
 /** A line that a commit removed from the lock while its owner still needed it. */
 export interface Dropped {
@@ -10,23 +8,20 @@ export interface Dropped {
   readonly step: LinearStep;
 }
 
-/** Whether the node list of a commit has an owner; undefined where that is not known. */
-export type IsListed = (owner: string, commit: string) => boolean | undefined;
-
 /**
- * Returns the lines that commits took out of the lock without releasing them, though their owners were there: a rebase,
+ * Returns the lines that commits took out of the lock without releasing them, though they were still claimed: a rebase,
  * squash or cherry-pick with `-X theirs`, a lock of another branch, a deleted line. Newest first.
  *
- *  after the commit, the claim has | the address is  | the node list of the commit has the owner | dropped
- *  --------------------------------+-----------------+-------------------------------------------+--------
- *  an address, maybe releasing     | any             | any                                       | no
- *  no address                      | its owner's     | any                                       | no: renamed policy or capture
- *  no address                      | any other       | yes                                       | yes
- *  no address                      | any other       | no                                        | no: renamed, or removed and released
- *  no address                      | nobody's        | unknown                                   | yes
- *  no address                      | another owner's | unknown                                   | no: maybe renamed
+ *  after the commit, the claim has | the address is  | the manifests and nodes of the commit claim it | dropped
+ *  --------------------------------+-----------------+------------------------------------------------+--------
+ *  an address, maybe releasing     | any             | any                                            | no
+ *  no address                      | its owner's     | any                                            | no: renamed policy or capture
+ *  no address                      | any other       | yes                                            | yes
+ *  no address                      | any other       | no                                             | no: renamed, or released
+ *  no address                      | nobody's        | unknown                                        | yes
+ *  no address                      | another owner's | unknown                                        | no: maybe renamed, or released
  */
-export function droppedLines(steps: readonly LinearStep[], isListed: IsListed): Dropped[] {
+export function droppedLines(steps: readonly LinearStep[], isClaimed: IsClaimed): Dropped[] {
   return steps.flatMap((step) => {
     const after = [...step.after.allocations, ...step.after.releasing];
     const claims = new Set(after.map(identityOf));
@@ -34,7 +29,7 @@ export function droppedLines(steps: readonly LinearStep[], isListed: IsListed): 
     return step.record.allocations.flatMap((line): Dropped[] => {
       const [owner, holder] = [ownerOfKey(line.claim), holders.get(placeOf(line))];
       if (claims.has(identityOf(line)) || holder === owner) return [];
-      return (isListed(owner, step.commit) ?? holder === undefined) ? [{ line, step }] : [];
+      return (isClaimed(line, step.commit) ?? holder === undefined) ? [{ line, step }] : [];
     });
   });
 }
@@ -56,26 +51,4 @@ export function stillDropped(dropped: readonly Dropped[], steps: readonly Linear
     for (const line of [...step.after.allocations, ...step.after.releasing]) known.add(identityOf(line));
   }
   return still;
-}
-
-/** Reads the node list of past commits, each once. It tells of nodes alone. */
-export function listedIn(nodes: string | undefined): IsListed {
-  const lists = new Map<string, ReadonlySet<string> | undefined>();
-  return (owner, commit) => {
-    const name = nodeNameOf(owner);
-    if (nodes === undefined || name === undefined) return undefined;
-    if (!lists.has(commit)) lists.set(commit, namesAt(nodes, commit));
-    return lists.get(commit)?.has(name);
-  };
-}
-
-function namesAt(path: string, commit: string): ReadonlySet<string> | undefined {
-  const text = git(dirname(path), "show", `${commit}:./${basename(path)}`);
-  if (text === undefined) return undefined;
-  try {
-    return new Set(readNodes({ path, text }).map(({ name }) => name));
-  } catch (error) {
-    if (error instanceof IpamError) return undefined;
-    throw error;
-  }
 }

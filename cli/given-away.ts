@@ -139,12 +139,15 @@ export function describeGivenAway({ line, version: { revision, next }, now, hold
   return `${was}; ${actor} ${what}${has}`;
 }
 
+/** Whether a commit that is no merge did it. A release or a rename that it squashed is not to be seen. */
+export function isCommitted({ version: { next } }: GivenAway): boolean {
+  return typeof next === "object" && next.merge === undefined;
+}
+
 /** What to do about an address that was given away. */
-export function mendGivenAway({ line, version: { revision, next } }: GivenAway, lock: string): Issue["hint"] {
+export function mendGivenAway({ line, version: { next } }: GivenAway, lock: string): Issue["hint"] {
   const owner = ownerName(line.claim);
   if (next === "present")
     return `Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}. If the names were exchanged with nodeippool mv, commit after each mv.`;
-  if (typeof next === "object" && next.merge !== undefined)
-    return `If ${owner} may be using it: make that merge again, and settle the lock in it: nodeippool allocate --landed REV. If not: add ${owner} to the nodes again, and nodeippool allocate --allow-move gives it a new address.`;
-  return `If ${owner} may be using it, take the lock of ${revision} back: git checkout ${shellWord(revision)} -- ${shellWord(lock)}, and nodeippool allocate.`;
+  return `If ${owner} may be using it: make that merge again, and settle the lock in it: nodeippool allocate --landed REV.`;
 }

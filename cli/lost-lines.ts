@@ -5,7 +5,6 @@ import {
   IpamError,
   type Issue,
   identityOf,
-  ownerInPool,
   ownerName,
   ownerOfKey,
   type Plan,
@@ -17,13 +16,13 @@ import type { Guard } from "../pipeline/guards.ts";
 import { applyPlan } from "../state/apply.ts";
 import { incomingHeads, isUnmerged } from "../state/git-merge.ts";
 import { linearSteps, type Version, versionsOf } from "../state/lock-history.ts";
-import { type Dropped, droppedLines, listedIn, stillDropped } from "./dropped-lines.ts";
-import { describeGivenAway, type GivenAway, givenAway, mendGivenAway } from "./given-away.ts";
+import { type Dropped, droppedLines, stillDropped } from "./dropped-lines.ts";
+import { describeGivenAway, type GivenAway, givenAway, isCommitted, mendGivenAway } from "./given-away.ts";
+import { claimedByCommit, type Inputs, keysOf } from "./history/claims-at.ts";
+import { type Accepted, isReleased, releasedHint } from "./history/released.ts";
 import { isLockfile, type StateOptions } from "./state.ts";
 
-interface LostOptions extends StateOptions {
-  readonly nodes?: string;
-}
+interface LostOptions extends StateOptions, Inputs, Accepted {}
 
 /** A live line of another version of the lock, and the new line that the plan gives its owner in place of it. */
 interface Lost {
@@ -48,10 +47,6 @@ export function lostLines(
   version: Snapshot,
   others: readonly Snapshot[] = [],
 ): Lost[] {
-  const keysOf = (line: Allocation) => [
-    identityOf(line),
-    ...(line.interface === undefined ? [] : [`${ownerInPool(line)} ${line.interface}`]),
-  ];
   const fresh = Map.groupBy(
     assign.flatMap((line) => keysOf(line).map((key) => ({ key, line }))),
     ({ key }) => key,
@@ -86,21 +81,22 @@ export function refusalOfLost(
   const isMerging = incomingHeads(lock).length > 0;
   const isSettling = isMerged || isUnmerged(lock);
   const steps = isSettling || isMerging || proposed.assign.length === 0 ? [] : linearSteps(lock);
-  const dropped = droppedLines(steps, listedIn(options.nodes));
+  const dropped = droppedLines(steps, claimedByCommit(options));
   const settled = new Set(isSettling ? stayingPlaces(proposed, present) : putBackPlaces(present, dropped));
-  const isOpen = ({ line }: Lost) => !settled.has(placeOf(line));
+  const isOpen = ({ line }: Lost) => !settled.has(placeOf(line)) && !isReleased(line, options);
   const versions = versionsOf(lock);
   for (const { revision, record, next } of versions) {
     const others = othersOf(next);
     if (others === undefined) continue;
     const lost = lostLines(proposed, present, record, others).filter(isOpen);
-    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, isMerging));
+    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, isMerging, present));
   }
   for (const [{ commit }, allocations] of stillDropped(dropped, steps)) {
     const lost = lostLines(proposed, present, { ...present, allocations }).filter(isOpen);
     if (lost.length > 0) return new IpamError("stale", issuesOfDropped(lost, commit, lock, present));
   }
-  const given = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, versions);
+  const all = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, versions);
+  const given = all.filter((one) => !isCommitted(one) && !isReleased(one.line, options));
   return given.length === 0 ? undefined : new IpamError("stale", issuesOfGiven(given, lock));
 }
 
@@ -127,54 +123,66 @@ function othersOf(next: Version["next"]): readonly Snapshot[] | undefined {
   return next.merge && [next.record, next.merge.base];
 }
 
-/** The guard of that: an owner keeps the address that another version of the lock has for it, unless moves are allowed. */
-export function keepsLines(isMerged: boolean, options: LostOptions & { readonly allowMove?: boolean }): Guard {
-  return ({ plan, before }) => (options.allowMove ? undefined : refusalOfLost(plan, before, isMerged, options));
+/** The guard of that: an owner keeps the address that another version of the lock has for it, unless that is known to be released. */
+export function keepsLines(isMerged: boolean, options: LostOptions): Guard {
+  return ({ plan, before }) => refusalOfLost(plan, before, isMerged, options);
 }
 
 const most = 5;
 
-function issuesOf(lost: readonly Lost[], revision: string, lock: string, isMerging: boolean): Issue[] {
+function issuesOf(
+  lost: readonly Lost[],
+  revision: string,
+  lock: string,
+  isMerging: boolean,
+  present: Snapshot,
+): Issue[] {
+  const taken = takenNote(lost, present);
   const back = isMerging
     ? `Bring both sides back, and settle them: git checkout -m -- ${shellWord(lock)} && nodeippool allocate --landed REV`
     : revision === "HEAD"
-      ? `Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}`
+      ? `${taken}Take the lock of HEAD back: git checkout HEAD -- ${shellWord(lock)}`
       : revision.startsWith("HEAD")
         ? "Make that merge again, and settle the lock in it: nodeippool allocate --landed REV"
-        : `Put the line back, if nobody has the address now: ${showLock(revision, lock)}`;
+        : `${taken}${putBack(revision, lock)}`;
   return lostIssues(lost, revision, `${lock} has lost its line`, back);
 }
 
 function issuesOfDropped(lost: readonly Lost[], commit: string, lock: string, present: Snapshot): Issue[] {
-  const places = new Set(lost.map(({ line }) => placeOf(line)));
-  const taken = [...present.allocations, ...present.releasing].find((line) => places.has(placeOf(line)));
-  const where = taken === undefined ? "" : ` in place of that of ${ownerName(taken.claim)}`;
-  const back = `Put the line back${where}, and run nodeippool allocate: ${showLock(`${commit}^`, lock)}`;
-  return lostIssues(lost, `${commit}^`, `commit ${commit} removed its line from ${lock}`, back);
+  const why = `commit ${commit} removed its line from ${lock}`;
+  return lostIssues(lost, `${commit}^`, why, `${takenNote(lost, present)}${putBack(`${commit}^`, lock)}`);
 }
 
-function showLock(revision: string, lock: string): string {
-  return `git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
+function putBack(revision: string, lock: string): string {
+  return `Put the line back, and run nodeippool allocate: git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
+}
+
+/** Who has the address now may use it: its line is replaced only after a look. */
+function takenNote(lost: readonly Lost[], { allocations }: Snapshot): string {
+  const owners = new Map(allocations.map((line) => [placeOf(line), ownerName(line.claim)]));
+  const line = lost.map((one) => one.line).find((one) => owners.has(placeOf(one)));
+  if (line === undefined) return "";
+  const [owner, holder, address] = [ownerName(line.claim), owners.get(placeOf(line)), formatBlock(line)];
+  return `${holder} has ${address} now: ${owner} may have released it. If ${owner} still uses it, take it off ${holder} first. `;
 }
 
 function lostIssues(lost: readonly Lost[], revision: string, why: string, back: string): Issue[] {
-  const issues = lost.slice(0, most).map(({ line, fresh }): Issue => {
+  const shown = lost.slice(0, most);
+  const issues = shown.map(({ line, fresh }): Issue => {
     const [old, now] = [line, fresh].map(formatBlock);
     return { message: `${ownerName(line.claim)} has ${old} in ${revision}, and would get ${now}: ${why}` };
   });
-  const more = lost.length > most ? `${lost.length - most} more lines are lost. ` : "";
-  return [
-    ...issues.slice(0, -1),
-    { ...(issues.at(-1) as Issue), hint: `${more}${back}. If the new addresses are meant: --allow-move.` },
-  ];
+  return hinted(issues, lost.length, `${back}. ${releasedHint(shown.map(({ line }) => line))}`);
 }
 
 function issuesOfGiven(given: readonly GivenAway[], lock: string): Issue[] {
-  const issues = given.slice(0, most).map((one): Issue => ({ message: describeGivenAway(one, lock) }));
-  const more = given.length > most ? `${given.length - most} more addresses are given away. ` : "";
+  const shown = given.slice(0, most);
+  const issues = shown.map((one): Issue => ({ message: describeGivenAway(one, lock) }));
   const mend = mendGivenAway(given[0] as GivenAway, lock);
-  return [
-    ...issues.slice(0, -1),
-    { ...(issues.at(-1) as Issue), hint: `${more}${mend} If it is meant: --allow-move.` },
-  ];
+  return hinted(issues, given.length, `${mend} ${releasedHint(shown.map(({ line }) => line))}`);
+}
+
+function hinted(issues: readonly Issue[], count: number, hint: string): Issue[] {
+  const more = count > most ? `${count - most} more lines are lost. ` : "";
+  return [...issues.slice(0, -1), { ...(issues.at(-1) as Issue), hint: `${more}${hint}` }];
 }

@@ -30,6 +30,7 @@ function withState(verb: Command): Command {
 }
 
 const init = ["--init", "begin the lockfile although the repository has another lock, or ignores this one"] as const;
+const released = ["--released <owners>", "node01=10.0.0.5,...: released, though git does not show it"] as const;
 
 /** The manifests define the pools, unless --pools says otherwise. */
 function poolsOf<T>(options: T & { manifests: string }): T & { pools: string } {
@@ -49,6 +50,7 @@ planning("plan", "show what allocate would do; reads only")
   .argument("[manifests]", manifests)
   .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option(...released)
   .option("--detailed-exitcode", "exit status as Terraform's: 0 no changes, 2 changes, 1 any error")
   .option("--json", "print JSON and nothing else")
   .action(async (path, options) => (await import("./plan.ts")).planVerb(path, options));
@@ -59,6 +61,7 @@ planning("allocate", "decide addresses and record them in the lock")
   .usage("[options] [manifests] | [options] -- COMMAND...")
   .option(...init)
   .option("--allow-move", "let nodes lose an address and get another one of the same pool")
+  .option(...released)
   .option(
     "--confirm",
     "release addresses although nodes and policies are still there, or many at once, or leave them on an old NIC",
@@ -112,6 +115,7 @@ withState(program.command("mv"))
 planning("audit", "find duplicates, strangers and leaks in any manifests")
   .argument("<files...>", "what is deployed: rendered manifests, NodeNetworkState dumps")
   .option("--pools <manifests>", "where the pools are defined; default: there, else the manifests")
+  .option(...released)
   .option("--json", "print JSON and nothing else")
   .action(async (paths, options) => (await import("./audit.ts")).auditVerb(paths, options));
 

@@ -1,6 +1,6 @@
 import { IpamError, isNoop } from "../core/index.ts";
 import { allServed, firstRefusal } from "../pipeline/guards.ts";
-import { historyNote } from "./audit-history.ts";
+import { historyNotes } from "./audit-history.ts";
 import { planJson } from "./json.ts";
 import { readMerged } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
@@ -29,7 +29,7 @@ export async function planVerb(path: string, options: Options): Promise<void> {
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
-  const notes = [...historyNote(options), ...notesOn(workspace, proposal)];
+  const notes = [...historyNotes(snapshot, options), ...notesOn(workspace, proposal)];
   const failure = refusal ?? allServed(proposal);
   if (options.json) printJson({ ...planJson(plan), notes, ...(failure && { error: errorJson(failure) }) });
   else {

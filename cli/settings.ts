@@ -142,6 +142,7 @@ export function resolveSettings(typed: Config, config: Config, usual: UsualPlace
     out: out === "-" ? undefined : out,
     lock: first("lock") ?? "nodeippool.lock",
     set: first("set") ?? "default",
+    released: first("released"),
     backend: ofRecord("backend"),
     context: ofRecord("context"),
     namespace: ofRecord("namespace"),

@@ -9,13 +9,14 @@ import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts
 import type { ManifestDocument, Manifests, SourceObject } from "../schema/manifest-document.ts";
 import { didYouMean } from "../schema/nearest.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
+import type { Inputs } from "./history/claims-at.ts";
+import type { Accepted } from "./history/released.ts";
 import { keepsLines } from "./lost-lines.ts";
 import { leavesPodAddresses } from "./pod-addresses.ts";
 import { isToBegin, type StateOptions } from "./state.ts";
 import { plural, progress } from "./terminal.ts";
 
-export interface PlanningOptions extends StateOptions {
-  readonly nodes?: string;
+export interface PlanningOptions extends StateOptions, Inputs, Accepted {
   /** Nobody has named `nodes`: the file was found in its usual place. */
   readonly nodesFound?: boolean;
   readonly set: string;

@@ -11,7 +11,7 @@ import type { Version } from "../../state/lock-history.ts";
 import { mergeRecords } from "../../state/merge.ts";
 import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
 import { mergeTexts } from "../support/git-merge.ts";
-import { type Branch, type Fork, mergedNodes, planFor, randomForks } from "../support/state-branch.ts";
+import { type Branch, type Fork, isClaimedBy, mergedNodes, planFor, randomForks } from "../support/state-branch.ts";
 
 // Random branches, merged by the tool or by a strategy option: only the latter gives addresses away, and never unseen.
 const count = process.env.NODEIPPOOL_LONG === undefined ? 1_000 : 20_000;
@@ -97,7 +97,7 @@ it("a commit with the lock of the other side moves an owner only where plan says
       const plan = record && outcome(() => planFor(nodes, record)).value;
       if (record === undefined || plan === undefined || plan.pending.length > 0) return [];
       const steps = [{ commit: "c", record: fork.ours.record, after: record }];
-      const dropped = droppedLines(steps, (owner) => nodes.has(owner.replace("Node/", "")));
+      const dropped = droppedLines(steps, (line) => isClaimedBy(nodes, line));
       const lost = lostLines(plan, record, { ...record, allocations: dropped.map(({ line }) => line) });
       const seen = new Set(lost.map(({ line }) => identityOf(line)));
       const given = new Map(plan.assign.map((line) => [identityOf(line), line]));
@@ -132,8 +132,8 @@ it("nothing that the tool did on a branch is taken for a dropped line, though no
           const parent = chain[i + 1];
           return parent === undefined ? [] : [{ commit: `${i}`, record: parent.record, after: branch.record }];
         });
-        const listed = (owner: string, commit: string) => chain[Number(commit)]?.nodes.has(owner.replace("Node/", ""));
-        return droppedLines(steps, listed).map(({ line, step }) => `${described(line)}, taken in ${step.commit}`);
+        const isClaimed = (line: Allocation, commit: string) => isClaimedBy(chain[Number(commit)]?.nodes, line);
+        return droppedLines(steps, isClaimed).map(({ line, step }) => `${described(line)}, taken in ${step.commit}`);
       }),
     ),
   ).toBe("none");

@@ -105,7 +105,7 @@ describe("a node that was renamed on a branch", () => {
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 k3 releasing"]);
   });
 
-  it("and otherwise on main, around a command too: it is refused until mv or --allow-move says what is meant", async () => {
+  it("and otherwise on main, around a command too: it is refused until mv or --released says what is meant", async () => {
     await nodeippool("mv Node/n3 Node/j3");
     nodes("n1", "n2", "j3", "n4");
     await allocate();
@@ -123,7 +123,7 @@ describe("a node that was renamed on a branch", () => {
     expect((await run("allocate", "--landed", "main")).status).toBe(5);
     git("git add nodeippool.lock");
     await expectLost("k3 has 10.0.0.3 in MERGE_HEAD");
-    git(`cp nodeippool.lock settled.lock; nodeippool allocate --allow-move ${around}`);
+    git(`cp nodeippool.lock settled.lock; nodeippool allocate --released k3=10.0.0.3 ${around}`);
     expect(holders()).toEqual(["1 n1", "2 n2", "4 n4", "5 k3", "3 j3 releasing"]);
     git("mv settled.lock nodeippool.lock; nodeippool mv Node/j3 Node/k3");
     expect((await run("allocate")).status).toBe(0);
@@ -183,7 +183,7 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
     await expectLost("z5 has 10.0.0.5 in HEAD");
     expect((await run("allocate")).stderr).toContain(
-      "z5 has 10.0.0.5 in HEAD, and would get 10.0.0.6: nodeippool.lock has lost its line\n  Bring both sides back, and settle them: git checkout -m -- nodeippool.lock && nodeippool allocate --landed REV. If the new addresses are meant: --allow-move.\n",
+      "z5 has 10.0.0.5 in HEAD, and would get 10.0.0.6: nodeippool.lock has lost its line\n  Bring both sides back, and settle them: git checkout -m -- nodeippool.lock && nodeippool allocate --landed REV. If that is meant: --released z5=10.0.0.5, or released in nodeippool.yaml.\n",
     );
     git("git checkout -q -m -- nodeippool.lock");
     expect((await run("allocate", "--landed", "main")).stdout).toContain(
@@ -191,11 +191,11 @@ describe("a lock of one side alone, where both gave .5 away", () => {
     );
   });
 
-  it("of a merge: --allow-move says that it is meant", async () => {
+  it("of a merge: --released says that it is meant", async () => {
     git("git merge f || true; git checkout -q --theirs nodeippool.lock; git add -A");
     nodes("a0", "n1", "n2", "n3", "n4", "z5");
-    expect((await run("plan", "--allow-move")).status).toBe(0);
-    expect((await run("allocate", "--allow-move")).status).toBe(0);
+    expect((await run("plan", "--released", "z5=10.0.0.5")).status).toBe(0);
+    expect((await run("allocate", "--released", "z5=10.0.0.5")).status).toBe(0);
     expect(holders().slice(4)).toEqual(["5 a0", "6 z5"]);
     expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
   });
@@ -271,13 +271,13 @@ describe("a commit that is no merge, and drops the line of a node that stays", (
     git("git commit -qa --amend --no-edit");
     await expectLost(`z5 has 10.0.0.5 ${dropped()}`);
     expect((await run("plan")).stderr).toMatch(
-      /would get 10\.0\.0\.6: commit (\w+) removed its line from nodeippool\.lock\n {2}Put the line back in place of that of a0, and run nodeippool allocate: git show '?\1\^:\.\/nodeippool\.lock'?\. If the new addresses are meant: --allow-move\.\n$/,
+      /would get 10\.0\.0\.6: commit (\w+) removed its line from nodeippool\.lock\n {2}a0 has 10\.0\.0\.5 now: z5 may have released it\. If z5 still uses it, take it off a0 first\. Put the line back, and run nodeippool allocate: git show '?\1\^:\.\/nodeippool\.lock'?\. If that is meant: --released z5=10\.0\.0\.5, or released in nodeippool\.yaml\.\n$/,
     );
     write("uses.csv", "node,interface,address\nn1,eth1,10.0.0.1\n");
     expect(await cli(["audit", "uses.csv", "--pools", "manifests", "--nodes", "nodes.txt"], folder)).toMatchObject({
       status: 5,
       stdout: expect.stringMatching(
-        /given-away: 10\.0\.0\.5 was allocated to z5 \(pol\/a\) in (\w+)\^; commit \1 gave it to a0\n/,
+        /given-away: 10\.0\.0\.5 was allocated to z5 \(pol\/a\) in (\w+)\^; commit \1 gave it to a0\. If that is meant: --released z5=10\.0\.0\.5, or released in nodeippool\.yaml\.\n/,
       ),
     });
     git("git show HEAD^:./nodeippool.lock > nodeippool.lock");
@@ -286,7 +286,7 @@ describe("a commit that is no merge, and drops the line of a node that stays", (
     expect((await run("allocate")).stdout).toMatch(/Nothing to record\.\n$/);
   });
 
-  it("also by hand, and some commits later; --allow-move ends it, and a node may come back that was released", async () => {
+  it("also by hand, and some commits later; --released ends it, and a node may come back that was released", async () => {
     git("sed -i '/Node.n[23]/d' nodeippool.lock");
     nodes("n1", "n3", "n4");
     git("git commit -qam edited");
@@ -297,7 +297,7 @@ describe("a commit that is no merge, and drops the line of a node that stays", (
       git("git commit -qam renamed");
     }
     await expectLost(`n3 has 10.0.0.3 ${where}`);
-    await allocate("--allow-move");
+    await allocate("--released", "n3=10.0.0.3");
     expect(holders()).toEqual(["1 n1", "2 n3", "4 n4"]);
     nodes("n1", "n4");
     await allocate();
@@ -494,7 +494,7 @@ describe("a merge that was committed with the lock of one side", () => {
     nodes("n1", "n2", "n3", "n4", "f5", "m5");
     await expectLost(who);
     expect((await run("plan")).stderr).toContain(
-      "  Make that merge again, and settle the lock in it: nodeippool allocate --landed REV. If the new addresses are meant: --allow-move.\n",
+      "  Make that merge again, and settle the lock in it: nodeippool allocate --landed REV. If that is meant: --released ",
     );
     const [winner = "", loser = ""] = side === "--ours" ? ["m5", "f5"] : ["f5", "m5"];
     git(`nodeippool mv Node/${winner} Node/k5`);
@@ -513,14 +513,14 @@ describe("a merge that was committed with the lock of one side", () => {
     if (another) {
       git("git checkout -qb g");
       nodes("n1", "n2", "n3", "n4", "f5", "g6");
-      await allocate("--allow-move");
+      await allocate("--released", "m5=10.0.0.5");
       git("git checkout -q main; git merge -q --no-ff -m another g");
     }
     nodes("n1", "n2", "n3", "n4", "f5", "m5", ...(another ? ["g6"] : []));
     git("git commit -qam everybody");
     await expectLost(`${parent === 1 ? "m5" : "f5"} has 10.0.0.5 in ${commit}^${parent}`);
-    expect((await run("plan")).stderr).toContain(`: git show '${commit}^${parent}:./nodeippool.lock'. If the`);
-    expect((await run("allocate", "--allow-move")).status).toBe(0);
+    expect((await run("plan")).stderr).toContain(`: git show '${commit}^${parent}:./nodeippool.lock'. If that`);
+    expect((await run("allocate", "--released", `${parent === 1 ? "m5" : "f5"}=10.0.0.5`)).status).toBe(0);
   });
 
   it("a node that was renamed on a branch, and whose name another one has now, looks like one that lost its address", async () => {
@@ -528,7 +528,7 @@ describe("a merge that was committed with the lock of one side", () => {
     git("touch other; git add -A; git commit -qm other; git merge -q f");
     nodes("n1", "n2", "n3", "n4", "k4");
     await expectLost("n4 has 10.0.0.4 in HEAD^1");
-    expect((await run("allocate", "--allow-move")).status).toBe(0);
+    expect((await run("allocate", "--released", "n4=10.0.0.4")).status).toBe(0);
     expect(holders()).toEqual(["1 n1", "2 n2", "3 n3", "4 k4", "5 n4"]);
   });
 });
@@ -554,7 +554,7 @@ it.each([
   const { stderr, ...ran } = await run("allocate");
   expect(ran.status).toBe(status);
   if (status !== 0) expect(stderr).toContain("z5 has 10.0.0.5 in MERGE_HEAD, and would get 10.0.0.7");
-  expect((await run("allocate", "--allow-move")).status).toBe(0);
+  expect((await run("allocate", "--released", "z5=10.0.0.5")).status).toBe(0);
   expect(holders().slice(4)).toEqual(["5 a5", "6 z6", "7 z5"]);
 });
 
@@ -717,7 +717,7 @@ it("a node that is back, after git merged by itself what gave it up, is not move
   // What a side gave up is not what the merge lost: that is said of the merge itself, not for ever.
   git("git commit -qam back");
   expect((await run("plan")).status).toBe(0);
-  expect((await run("allocate", "--allow-move")).status).toBe(0);
+  expect((await run("allocate", "--released", "n2=10.0.0.2")).status).toBe(0);
   expect(holders()).toContain("2 n9");
 });
 
@@ -746,9 +746,9 @@ it("two lines that are exchanged by hand are refused; by mv they are taken if ea
       stderr:
         "stale: 10.0.0.1 was allocated to n1 (pol/a) in HEAD; nodeippool.lock gave it to n2, and 10.0.0.2 to n1\n" +
         "stale: 10.0.0.2 was allocated to n2 (pol/a) in HEAD; nodeippool.lock gave it to n1, and 10.0.0.1 to n2\n" +
-        "  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the names were exchanged with nodeippool mv, commit after each mv. If it is meant: --allow-move.\n",
+        "  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the names were exchanged with nodeippool mv, commit after each mv. If that is meant: --released n1=10.0.0.1,n2=10.0.0.2, or released in nodeippool.yaml.\n",
     });
-  expect((await run("plan", "--allow-move")).stdout).toMatch(/Nothing to record\.\n$/);
+  expect((await run("plan", "--released", "n1=10.0.0.1,n2=10.0.0.2")).stdout).toMatch(/Nothing to record\.\n$/);
   expect(await cli(["diff", "HEAD"], folder)).toMatchObject({ status: 0 });
   const { stdout, status } = await cli(["diff", "HEAD", "--exit-code"], folder);
   expect(status).toBe(5);

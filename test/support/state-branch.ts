@@ -1,8 +1,9 @@
 import fc from "fast-check";
+import { keysOf } from "../../cli/history/claims-at.ts";
 import { formatAddress } from "../../core/address.ts";
-import type { Snapshot } from "../../core/allocation.ts";
+import type { Allocation, Snapshot } from "../../core/allocation.ts";
 import { emptySnapshot } from "../../core/allocation.ts";
-import type { Claim } from "../../core/claim.ts";
+import { type Claim, claimKey } from "../../core/claim.ts";
 import { IpamError } from "../../core/errors.ts";
 import { type Plan, plan } from "../../core/plan/plan.ts";
 import { planRelease } from "../../core/plan/release.ts";
@@ -123,6 +124,14 @@ async function committed(record: Snapshot, make: () => Plan): Promise<Snapshot |
 /** What `nodeippool allocate` plans for these manifests. */
 export function planFor(nodes: ReadonlyMap<string, Node>, snapshot: Snapshot, allowMove = false): Plan {
   return plan({ pools, claims: claimsOf(nodes), snapshot, allowMove });
+}
+
+/** Whether nodes claim a line, by `keysOf`. */
+export function isClaimedBy(nodes: ReadonlyMap<string, Node> | undefined, line: Allocation): boolean {
+  const claims = claimsOf(nodes ?? new Map()).flatMap((claim) =>
+    keysOf({ ...claim, claim: claimKey(claim.owner, claim.name) }),
+  );
+  return keysOf(line).some((key) => claims.includes(key));
 }
 
 function claimsOf(nodes: ReadonlyMap<string, Node>): Claim[] {

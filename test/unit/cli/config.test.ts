@@ -34,7 +34,7 @@ describe("nodeippool.yaml", () => {
     ["nodes: &a x\nout: *a\n", /^2:6: YAML aliases/],
     ["state: cluster\n", "1:8: expected backend, context, namespace"],
     ["state: {backend: kubernets}\n", "1:18: unknown backend kubernets; did you mean kubernetes?"],
-    ["- nodes.txt\n", "1:1: expected manifests, nodes, out, lock, set, state"],
+    ["- nodes.txt\n", "1:1: expected manifests, nodes, out, lock, set, released, state"],
     ["nodes: a\n---\nnodes: b\n", "1:1: nodeippool.yaml must be one YAML document"],
     ["kind: NodeIPPool\n", "1:1: unknown key kind"],
   ])("%j: refused with its place", (text, says) => {

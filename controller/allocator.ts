@@ -77,7 +77,7 @@ export class Allocator implements Finder {
   readonly resets: Resets;
   readonly renderer: Renderer;
   readonly proof: Proof;
-  private readonly loss: RecordLoss;
+  readonly loss: RecordLoss;
 
   constructor(ground: Ground, world: World) {
     this.ground = ground;
@@ -109,9 +109,8 @@ export class Allocator implements Finder {
   }
 
   private sceneBy(snapshot: Snapshot): Scene {
-    const { integrations } = this.ground;
     const { why } = this.renderer.failing;
-    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, integrations, snapshot, why);
+    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.ground.integrations, snapshot, why);
     this.pools = this.seen.pools;
     this.loss.check(snapshot);
     return this.seen;
@@ -172,13 +171,13 @@ export class Allocator implements Finder {
       change: this.record.takeWritten(),
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
+        ...this.loss.later(pending),
         ...toLookAgain(plan, facts, scene, this.world).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
     tell(decided);
-    const { lines } = this.record;
-    const recorded = { snapshot: after, lines, idle, unclear, contested };
+    const recorded = { snapshot: after, lines: this.record.lines, idle, unclear, contested };
     return { owners, asOf, decided, ...this.renderer.render(desired, look, recorded) };
   }
 
@@ -247,6 +246,7 @@ export class Allocator implements Finder {
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
         ...withoutRoom(beside.claims, scene.pools, lines),
+        ...this.loss.waiting(beside.claims, beside.isShown, lines),
       ]),
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,

@@ -83,7 +83,7 @@ function isOf(claim: Asking) {
 }
 
 /** The lines of two sorted lists that are not one and the same, those of one place together. */
-function* differing(
+export function* differing(
   before: readonly Allocation[],
   after: readonly Allocation[],
 ): Iterable<{ readonly was?: Allocation | undefined; readonly now?: Allocation | undefined }> {

@@ -34,9 +34,12 @@ export interface PoolFacts {
   readonly collisions: readonly string[];
   /** What its NodeIPPool says of addresses that hosts have which are nobody's here. */
   readonly conflicts: PoolConflicts;
-  /** Is it being rebuilt from what nodes run? */
-  readonly isResetting: boolean;
+  /** Why it is being rebuilt from what nodes run. */
+  readonly rebuilding?: string | undefined;
 }
+
+/** What a pool says while a reset rebuilds it. */
+export const beingReset = "The pool is being rebuilt from what nodes run.";
 
 /** The first this many offsets are shown. */
 const shown = 1000;
@@ -50,7 +53,7 @@ const shown = 1000;
  *  is being deleted                        | False     | Terminating         | False | True        | False
  *  shares addresses with another one       | False     | OverlappingIPPool   | False | False       | True
  *  is not as it is recorded, or no record  | False     | UnsynchronizedIPPool| False | False       | True
- *  is being reset                          | Unknown   | ReconcilingPool     | False | True        | False
+ *  is being reset, or lost live lines      | Unknown   | ReconcilingPool     | False | True        | False
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  says that other hosts have some that it | False     | IPCollision         | False | False       | True
  *   gives, also once nobody has them here  |           |                     |       |             |
@@ -74,9 +77,9 @@ export function poolStatus(facts: PoolFacts): { readonly fields: Bag; readonly c
 }
 
 function verdict(facts: PoolFacts): [string, string, string] {
-  const { pool, problem, isResetting, pending, live } = facts;
+  const { pool, problem, rebuilding, pending, live } = facts;
   if (problem !== undefined) return ["False", problem.reason, problem.message + holders(problem, facts)];
-  if (isResetting) return ["Unknown", "ReconcilingPool", "The pool is being rebuilt from what nodes run."];
+  if (rebuilding !== undefined) return ["Unknown", "ReconcilingPool", rebuilding];
   const collisions = [...facts.collisions.slice(0, 3), ...kept(facts)];
   if (collisions.length > 0) return ["False", "IPCollision", collisions.join(" ")];
   if (facts.noRoom !== undefined) return ["False", "ExhaustedIPPool", facts.noRoom];

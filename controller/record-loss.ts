@@ -1,14 +1,34 @@
-import type { Snapshot } from "../core/index.ts";
+import {
+  type Allocation,
+  type Claim,
+  claimKey,
+  type Issue,
+  ownerOfKey,
+  type Pending,
+  type Snapshot,
+} from "../core/index.ts";
 import { asBag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
 import { poolKind } from "./kinds.ts";
+import { differing, type LinesByOwner } from "./lines-by-owner.ts";
 import { isUnreadable } from "./recordable.ts";
+import { keyOfLine } from "./release-hold.ts";
 import type { World } from "./world.ts";
 
-/** Notices that the record of a pool is gone, and says so once: on its NodeIPPool, and in the log. */
+/**
+ * Notices that live lines of a pool are gone from the record, and allocates nothing new from that pool until every write that was
+ * decided by them has arrived or was given up: `send` and `request` of timing.ts. Until then such an address looks free.
+ *
+ *  the controller | compares the record with   | and until then
+ *  ---------------+----------------------------+------------------------------------------------------
+ *  has read it    | what it read before        | what objects show is adopted as ever; the status of the pool
+ *  has not        | the status of the NodeIPPool| keeps its count, so that a controller that starts meanwhile waits, too
+ */
 export class RecordLoss {
-  private readonly ground: Pick<Ground, "log" | "observer">;
+  private readonly ground: Pick<Ground, "clock" | "log" | "observer" | "timing">;
   private readonly world: World;
+  /** Until when nothing new is allocated, by pool. */
+  private readonly until = new Map<string, number>();
   private last: Snapshot | undefined;
 
   constructor(ground: RecordLoss["ground"], world: World) {
@@ -16,26 +36,72 @@ export class RecordLoss {
     this.world = world;
   }
 
-  /** Compares the record with what it was before: a pool that has had a line is never taken out of it by the controller. */
+  /** Compares the record with what it was before. */
   check(now: Snapshot): void {
     if (now === this.last) return;
-    const before = this.last === undefined ? allocatedByStatus(this.world) : allocatedIn(this.last);
+    const lost = this.last === undefined ? this.lostByStatus(now) : lostBetween(this.last, now);
     this.last = now;
-    for (const [pool, count] of before) {
-      if (count === 0 || now.base.has(pool) || isUnreadable(pool, now)) continue;
-      const message = `The record of pool ${pool} is gone: it had ${count} addresses. Those that nodes and other objects show are adopted again, and go to no other owner. If you have a backup of the record, restore it.`;
-      const key = `${poolKind}/${pool}`;
-      if (this.world.get(key) === undefined) this.ground.log({ level: "warn", message });
-      else this.ground.observer?.wrong(key, "RecordLost", message);
+    const { clock, timing } = this.ground;
+    for (const [pool, count] of lost) {
+      this.until.set(pool, clock.now() + timing.send + timing.request);
+      if (!now.base.has(pool)) this.say(pool, count);
     }
+  }
+
+  /** Returns for how many milliseconds nothing new is allocated from a pool. */
+  left(pool: string): number {
+    return Math.max(0, (this.until.get(pool) ?? 0) - this.ground.clock.now());
+  }
+
+  /** Returns why nothing new is allocated from a pool now. */
+  whyWaits(pool: string): string | undefined {
+    if (this.left(pool) === 0) return undefined;
+    const seconds = Math.ceil((this.ground.timing.send + this.ground.timing.request) / 1000);
+    return `Addresses of pool ${pool} are gone from the record. Nothing new is allocated for ${seconds} seconds, because a write that was decided by them may still be on its way.`;
+  }
+
+  /** Returns the claims that are to wait, by their keys: they have no line, and show no address. */
+  waiting(claims: readonly Claim[], isShown: (claim: Claim) => boolean, lines: LinesByOwner): [string, Issue][] {
+    if (this.until.size === 0) return [];
+    return claims.flatMap((claim): [string, Issue][] => {
+      const message = this.whyWaits(claim.pool);
+      const isNew = message !== undefined && !isShown(claim) && !lines.hasLine(claim);
+      return isNew ? [[claimKey(claim.owner, claim.name), { message }]] : [];
+    });
+  }
+
+  /** The owners of claims that wait, and in how many milliseconds to look at them again. */
+  later(pending: readonly Pending[]): [owner: string, ms: number][] {
+    return pending.flatMap(({ pool, claim }): [string, number][] => {
+      const ms = this.left(pool);
+      return ms > 0 ? [[ownerOfKey(claim), ms]] : [];
+    });
+  }
+
+  /** Compares with what a controller that ran before has counted. */
+  private lostByStatus({ allocations, ...now }: Snapshot): [pool: string, count: number][] {
+    const live = Map.groupBy(allocations, ({ pool }) => pool);
+    return this.world.all(poolKind).flatMap(({ metadata: { name }, status }): [string, number][] => {
+      const count = Number(asBag(status)?.allocated ?? 0) - (live.get(name)?.length ?? 0);
+      return count > 0 && !isUnreadable(name, { allocations, ...now }) ? [[name, count]] : [];
+    });
+  }
+
+  private say(pool: string, count: number): void {
+    const message = `The record of pool ${pool} is gone: it had ${count} addresses. Those that nodes and other objects show are adopted again, and go to no other owner. If you have a backup of the record, restore it.`;
+    const key = `${poolKind}/${pool}`;
+    if (this.world.get(key) === undefined) this.ground.log({ level: "warn", message });
+    else this.ground.observer?.wrong(key, "RecordLost", message);
   }
 }
 
-function allocatedIn({ allocations }: Snapshot): [pool: string, count: number][] {
-  return [...Map.groupBy(allocations, ({ pool }) => pool)].map(([pool, lines]) => [pool, lines.length]);
-}
-
-/** Returns what a controller that ran before has counted: nothing was read yet. */
-function allocatedByStatus(world: World): [pool: string, count: number][] {
-  return world.all(poolKind).map((object) => [object.metadata.name, Number(asBag(object.status)?.allocated ?? 0)]);
+/** Counts the live lines of each pool that are neither live nor releasing any more, and not unread. The controller frees none that was not releasing. */
+function lostBetween(before: Snapshot, now: Snapshot): [pool: string, count: number][] {
+  const gone = [...differing(before.allocations, now.allocations)].flatMap(({ was, now: next }) =>
+    was === undefined || next?.claim === was.claim ? [] : was,
+  );
+  if (gone.length === 0) return [];
+  const releasing = new Set(now.releasing.map(keyOfLine));
+  const lost = gone.filter((line: Allocation) => !releasing.has(keyOfLine(line)) && !isUnreadable(line.pool, now));
+  return [...Map.groupBy(lost, ({ pool }) => pool)].map(([pool, lines]) => [pool, lines.length]);
 }

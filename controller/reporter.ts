@@ -21,7 +21,7 @@ import { finalizer as poolFinalizer, setFinalizer } from "./finalizer.ts";
 import { type Ground, timeOf } from "./ground.ts";
 import type { OwnLines } from "./lines-by-owner.ts";
 import { editMetadata } from "./metadata.ts";
-import { isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
+import { beingReset, isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
 import { isDefinedBy } from "./pools.ts";
 import type { Quarantine } from "./quarantine.ts";
 import { isUnreadable } from "./recordable.ts";
@@ -64,8 +64,9 @@ export class Reporter {
     if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
     const scene = await this.allocator.scene();
     try {
-      if (isNodeIPPool(object)) await this.reportPool(object, scene);
-      else await this.reportSource(object, key, scene);
+      if (isNodeIPPool(object)) return await this.reportPool(object, scene);
+      await this.reportSource(object, key, scene);
+      return undefined;
     } catch (error) {
       const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
       // Of pools, which hardly anybody else writes, the watch tells soon enough.
@@ -78,22 +79,22 @@ export class Reporter {
   private async reportDamage(object: Seen, message: string): Promise<undefined> {
     if (!isNodeIPPool(object)) return;
     const problem = { reason: "UnsynchronizedIPPool", message } as const;
-    const nothing = { live: [], releasing: [], pending: [], collisions: [], conflicts: new Map(), isResetting: false };
+    const nothing = { live: [], releasing: [], pending: [], collisions: [], conflicts: new Map() };
     const status = poolStatus({ pool: undefined, problem, ...nothing });
     await this.write(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
   }
 
-  private async reportPool(object: Seen, scene: Scene): Promise<void> {
+  private async reportPool(object: Seen, scene: Scene): Promise<number | undefined> {
     const { name, generation } = object.metadata;
     const one = scene.defined.find((other) => isDefinedBy(other, objectKey(object)));
-    if (one === undefined) return;
+    if (one === undefined) return undefined;
     const facts = await this.factsOfPool(one, scene);
     const { pool, live, releasing } = facts;
     // What was emptied is written anew with the reset that it asks for: it would ask again.
     const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
     if (isNewReset)
       await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
-    const status = poolStatus(isNewReset ? { ...facts, isResetting: true } : facts);
+    const status = poolStatus(isNewReset ? { ...facts, rebuilding: beingReset } : facts);
     let latest = this.world.get(objectKey(object)) ?? object;
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
     const isOurs = ({ set, claim }: Allocation) => {
@@ -113,13 +114,14 @@ export class Reporter {
       },
       async () => {
         // What cannot be read may be in use, or not: the finalizer stays as it is.
-        if (!isUnreadable(name, scene.record))
+        if (!isUnreadable(name, scene.record) && this.allocator.loss.left(name) === 0)
           await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects);
       },
     ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
     this.tellWaiting(facts.pending, scene);
+    return this.allocator.loss.left(name) || undefined;
   }
 
   /** Tells nodes that wait for a full pool, the first ten: a fleet must not make a fleet of Events. */
@@ -140,10 +142,12 @@ export class Reporter {
     scene: Scene,
   ): Promise<PoolFacts> {
     const snapshot = await this.allocator.record.get();
+    const isResetting = this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name);
+    const waits = this.allocator.loss.whyWaits(name);
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     return {
       // What was counted stays: another controller may have read what this one has not.
-      pool: isUnreadable(name, scene.record) || isShadowed ? undefined : (pool ?? whole),
+      pool: isUnreadable(name, scene.record) || isShadowed || waits ? undefined : (pool ?? whole),
       problem,
       noRoom,
       live: snapshot.allocations.filter(isOf),
@@ -151,7 +155,7 @@ export class Reporter {
       pending: this.allocator.pending.list(isOf),
       collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
       conflicts: poolConflictsOf(object),
-      isResetting: this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name),
+      rebuilding: waits ?? (isResetting ? beingReset : undefined),
     };
   }
 

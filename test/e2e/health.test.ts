@@ -19,7 +19,6 @@ const fine: PoolFacts = {
   pending: [],
   collisions: [],
   conflicts: new Map(),
-  isResetting: false,
 };
 const pending = [{ claim: "Node/node07/static-ip/a", pool: "traffic-1", code: "exhausted", message: "" }] as const;
 
@@ -66,7 +65,7 @@ describe("health.lua", () => {
       "Degraded",
       "no range",
     ],
-    ["is being reset", pool({ isResetting: true }), "Progressing", /rebuilt/],
+    ["is being reset", pool({ rebuilding: "being rebuilt" }), "Progressing", /rebuilt/],
     [
       "is being deleted",
       pool({ problem: { reason: "Terminating", message: "The NodeIPPool is being deleted." } }),

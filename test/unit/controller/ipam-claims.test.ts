@@ -77,6 +77,8 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     sim.engine.lookAgain();
     sim.create(claim("0.red"));
     await sim.pass(5000);
+    expect(sim.lines()).toEqual(before);
+    await sim.pass(15_000);
     expect(sim.lines()).toEqual([...before, "10.0.0.3 IPAMClaim/default:0.red/lan"]);
     expect(["a.red", "b.red"].map(ips)).toEqual([["10.0.0.1/24"], ["10.0.0.2/24"]]);
   });

@@ -129,6 +129,30 @@ describe("when the record is lost, everybody keeps what it has", () => {
     },
   );
 
+  it("and nothing new is allocated until what an earlier controller has written has arrived", async () => {
+    const sim = new SimController();
+    const spec = { range: { cidr: "10.0.0.0/24" } };
+    const metadata = { name: "p" };
+    sim.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata, spec, status: { allocated: 2 } });
+    sim.create(policy("a", "p") as never);
+    for (const name of ["n0", "n1", "n2"]) sim.node(name);
+    sim.shows("n0", "10.0.0.2");
+    const state = () => [sim.lines(), asBag(sim.object("NodeIPPool", "p")?.status)?.allocated];
+    await sim.pass(5000);
+    expect(state()).toEqual([["10.0.0.2 Node/n0/a/address"], 2]);
+    const conditions = JSON.stringify(asBag(sim.object("NodeIPPool", "p")?.status)?.conditions);
+    expect(conditions).toMatch(
+      /ReconcilingPool.*Addresses of pool p are gone from the record\. Nothing new .* 15 seconds/,
+    );
+    expect(sim.said.join("\n")).toContain(
+      "NodeIPPool.nmstate.io/p RecordLost: The record of pool p is gone: it had 2 ",
+    );
+    sim.shows("n1", "10.0.0.1");
+    await sim.pass(11_000);
+    const lines = ["10.0.0.1 Node/n1/a/address", "10.0.0.2 Node/n0/a/address", "10.0.0.3 Node/n2/a/address"];
+    expect(state()).toEqual([lines, 3]);
+  });
+
   it("and a node waits for another pool", async () => {
     const sim = new SimController();
     const all = { maxUnavailable: "100%" };

@@ -317,6 +317,8 @@ describe("a record that is lost", () => {
     sim.engine.lookAgain();
     write(file(["n1", "n2"]));
     await sim.pass(3000);
+    expect(sim.lines()).toEqual([n1]);
+    await sim.pass(15_000);
     expect(sim.lines()).toEqual([n1, "10.0.0.12 Host/controllers.n2/lan"]);
   });
 });

@@ -13,7 +13,6 @@ const facts: PoolFacts = {
   pending: [],
   collisions: [],
   conflicts: new Map(),
-  isResetting: false,
 };
 const problem = (reason: string) => ({ problem: { reason, message: "why" } as PoolFacts["problem"] });
 const pending = (code: string, ...nodes: string[]) => ({
@@ -36,7 +35,7 @@ describe("poolStatus", () => {
     ],
     ["overlaps", problem("OverlappingIPPool"), "False OverlappingIPPool False False True", /^why$/],
     ["is not as recorded", problem("UnsynchronizedIPPool"), "False UnsynchronizedIPPool False False True", /^why$/],
-    ["is being reset", { isResetting: true }, "Unknown ReconcilingPool False True False", /rebuilt/],
+    ["is being reset", { rebuilding: "being rebuilt" }, "Unknown ReconcilingPool False True False", /rebuilt/],
     ["collides", { collisions: ["c1", "c2", "c3", "c4"] }, "False IPCollision False False True", /^c1 c2 c3$/],
     [
       "has addresses that others have, and that nobody has here",
@@ -66,7 +65,7 @@ describe("poolStatus", () => {
     ["gives no more what somebody holds", pending("in-use", "a"), "False UnsynchronizedIPPool False False True", /^$/],
     [
       "first a problem, then a reset",
-      { ...problem("InvalidSpec"), isResetting: true },
+      { ...problem("InvalidSpec"), rebuilding: "being rebuilt" },
       "False InvalidSpec False False True",
       /why/,
     ],

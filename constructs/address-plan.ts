@@ -98,8 +98,8 @@ export class AddressPlan extends Construct {
   /**
    * What would have to change in the record; for backends that `nodeippool allocate` does not know, whose `commit`
    * takes it. Throws IpamError where claims cannot be met, and for a plan that releases addresses as a mistake would (a
-   * selector that selects no node any more, all of a policy or pool, or more than a fifth of one), unless `confirmRelease`
-   * is true.
+   * selector that selects no node any more, all of a policy or pool, or at least half or a fifth of one), unless
+   * `confirmRelease` is true.
    */
   plan({ confirmRelease = false }: { readonly confirmRelease?: boolean } = {}): Plan {
     return this.propose(this.present(), this.record.read().snapshot, confirmRelease).plan;

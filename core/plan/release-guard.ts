@@ -17,7 +17,7 @@ export interface Presence {
 
 const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined, placeOf: () => undefined };
 
-/** A release of so few addresses, but not all of a group, is not doubtful. */
+/** A release of so few addresses is not doubtful, unless it is at least half of a group. */
 const few = 3;
 /** A refusal names so many policies, owners or pools. */
 const most = 5;
@@ -31,13 +31,14 @@ const most = 5;
  *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
  *                                               | nothing tells, of two lines or more | stop
  *  all lines of a pool, or of one capture       | the same                            | stop
- *  more than three lines and a fifth of those   | still there, or nothing tells:      | stop
- *  that nodes have of a policy, or of a pool    | only these lines count              |
+ *  two or more lines and at least half, or more | still there, or nothing tells:      | stop
+ *  than three lines and a fifth, of those that  | only these lines count              |
+ *  nodes have of a policy, a pool or the set    |                                     |
  *  all lines of the set, two or more            | any                                 | stop
  *  more than three lines and a fifth of the set | any                                 | stop
  *  any other lines                              | any                                 | go on
  *
- * Other owners than nodes do not count for the fifth of a pool: a workload that is scaled down is still there.
+ * Other owners than nodes do not count for the half or the fifth: a workload that is scaled down is still there.
  * A line that stays under another claim is not released (`mv`, `moved`), nor is one whose owner gets another address of the
  * pool by the same plan (`allowMove`), nor one that was releasing before.
  */
@@ -49,9 +50,10 @@ export function releaseRefusal(
   const { released, own, held } = releasedBy(proposed, before);
   const doubtfulOf = (nameOf: (line: Allocation) => string) =>
     doubtfulGroups(Map.groupBy(own, nameOf), released, presence);
-  const [doubtful = []] = [askerOf, ({ pool }: Allocation) => `pool ${pool}`, claimNameOf]
+  const found = [askerOf, ({ pool }: Allocation) => `pool ${pool}`, claimNameOf, () => `set ${proposed.set}`]
     .map(doubtfulOf)
     .filter((groups) => groups.length > 0);
+  const doubtful = found.find((groups) => groups.some(isWhole)) ?? found[0] ?? [];
   const issues = doubtful.slice(0, most).map(({ name, lines, held }): Issue => {
     const count = lines.length < held ? `${lines.length} of ${held}` : held === 1 ? "the only" : `all ${held}`;
     const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
@@ -90,6 +92,10 @@ function isBulk(released: number, held: number): boolean {
   return (released === held && held > 1) || isMuch(released, held);
 }
 
+function isHalf(released: number, held: number): boolean {
+  return released > 1 && released * 2 >= held;
+}
+
 function isMuch(released: number, held: number): boolean {
   return released > few && released * 5 > held;
 }
@@ -112,6 +118,10 @@ interface Doubtful {
   readonly held: number;
 }
 
+function isWhole({ lines, held }: Doubtful): boolean {
+  return lines.length === held;
+}
+
 /** The groups that lose all of their lines, or much, although owners may still be there. */
 function doubtfulGroups(
   groups: ReadonlyMap<string, readonly Allocation[]>,
@@ -126,7 +136,8 @@ function doubtfulGroups(
     if (all.every(isReleased)) return isTaken(all) ? [{ name, lines: all, held: all.length }] : [];
     const there = all.filter((line) => isOfNode(line) && isThere(line) !== false);
     const lines = there.filter(isReleased);
-    return isMuch(lines.length, there.length) ? [{ name, lines, held: there.length }] : [];
+    const isDoubtful = isHalf(lines.length, there.length) || isMuch(lines.length, there.length);
+    return isDoubtful ? [{ name, lines, held: there.length }] : [];
   });
 }
 

@@ -1,21 +1,17 @@
 import {
   type Allocation,
-  besidesAt,
   type Claim,
   claimKey,
   familyOf,
   formatAddress,
   formatBlock,
   formatOwner,
-  type Issue,
   identityOf,
   importedSet,
   isOfOtherSet,
   nameOfKey,
   nodeOwner,
   ownerName,
-  ownerOfKey,
-  type Place,
   placed,
   policyOfKey,
   type Snapshot,
@@ -24,6 +20,8 @@ import { partition } from "../../core/partition.ts";
 import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, listText, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
+import { type PairConflict, PolicyPairs, policyOnNode } from "./policy-pairs.ts";
+import { resolverConflicts } from "./resolver-conflicts.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
 
 /**
@@ -55,7 +53,7 @@ export function conflictsOf(
   // What is not claimed any more is released, once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
   const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
-  const pairs = new Pairs(claims, policies, facts);
+  const pairs = new PolicyPairs(claims, policies, facts);
   const setters = new Map(
     lines
       .filter((line) => line.set !== set)
@@ -74,47 +72,21 @@ export function conflictsOf(
     const other = setters.get(list) ?? { policy, shown: policy };
     setters.set(list, other);
     if (other.policy !== policy)
-      pairs.add([other.policy, policy], `${other.shown} and ${policy}`, listText(family, nic), formatOwner(owner));
+      pairs.add(
+        onList([other.policy, policy], `${other.shown} and ${policy}`, listText(family, nic), formatOwner(owner)),
+      );
   }
   const internal = internalPortsOf(policies);
   const lists = Map.groupBy(lines, listNameOf);
   for (const policy of policies) addOverrides(pairs, policy, lists, internal);
-  return [...pairs.issues.values(), ...inTwoSets(claims, snapshot, set)];
+  const resolvers = resolverConflicts(model, policies, facts, claims, snapshot);
+  return [...pairs.issues.values(), ...resolvers, ...inTwoSets(claims, snapshot, set)];
 }
 
-/** One issue for each pair of policies. */
-class Pairs {
-  readonly issues = new Map<string, Issue & { readonly claims: string[] }>();
-  private readonly claims: ReadonlyMap<string, readonly string[]>;
-
-  /** In a cluster the status of the policy names its nodes: one message is for all of them, and nothing stands in a text. */
-  private readonly isInCluster: boolean;
-  private readonly places: ReadonlyMap<string, () => Place>;
-
-  constructor(claims: readonly Claim[], policies: readonly ScopedPolicy[], { authority }: Facts) {
-    this.isInCluster = authority === "Cluster";
-    this.places = new Map(this.isInCluster ? [] : policies.map(({ name, at }) => [name, at]));
-    const keys = claims.map(({ owner, name }) => claimKey(owner, name));
-    this.claims = Map.groupBy(keys, policyOnNode);
-  }
-
-  /** `shown` is how the message names the pair; the second one gets nothing new on that node. */
-  add(pair: readonly [string, string], shown: string, list: string, owner: string): void {
-    const key = pair.toSorted().join(" ");
-    const issue = this.issues.get(key) ?? { ...this.issueOf(pair, shown, list, owner), claims: [] };
-    issue.claims.push(...(this.claims.get(`${owner} ${pair[1]}`) ?? []));
-    this.issues.set(key, issue);
-  }
-
-  private issueOf([first, second]: readonly [string, string], shown: string, list: string, owner: string): Issue {
-    const where = this.isInCluster ? "" : ` on ${owner}`;
-    const [other, at] = [first, second].map((name) => this.places.get(name)?.());
-    return {
-      message: `policies ${shown} both set the ${list}${where}; nmstate replaces the whole list${besidesAt(first, other)}`,
-      ...placed(at),
-      hint: "Set all addresses of one NIC in one policy.",
-    };
-  }
+/** `shown` is how the message names the pair. */
+function onList(pair: PairConflict["pair"], shown: string, list: string, owner: string): PairConflict {
+  const hint = "Set all addresses of one NIC in one policy.";
+  return { pair, owner, what: `${shown} both set the ${list}`, why: "nmstate replaces the whole list", hint };
 }
 
 function shownOf({ claim, set }: Allocation): string {
@@ -122,7 +94,7 @@ function shownOf({ claim, set }: Allocation): string {
 }
 
 function addOverrides(
-  pairs: Pairs,
+  pairs: PolicyPairs,
   policy: ScopedPolicy,
   lists: ReadonlyMap<string, readonly Allocation[]>,
   internal: ReadonlySet<string>,
@@ -138,7 +110,7 @@ function addOverrides(
       if (line === undefined || isPolicyOf(policy, line) || isSame(list, lines)) continue;
       const setter = policyOfKey(line.claim);
       const shown = `${setter} and ${policy.name} (${whatOf(list)})`;
-      pairs.add([setter, policy.name], shown, listText(list.family, list.nic), nodeOwner(name));
+      pairs.add(onList([setter, policy.name], shown, listText(list.family, list.nic), nodeOwner(name)));
     }
 }
 
@@ -174,8 +146,4 @@ function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapsho
       claims: ours.map(({ owner, name }) => claimKey(owner, name)),
     };
   });
-}
-
-function policyOnNode(claim: string): string {
-  return `${ownerOfKey(claim)} ${policyOfKey(claim)}`;
 }

@@ -23,6 +23,7 @@ import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { type Count, policyConditions, unlocking } from "./policy-status.ts";
+import { setsResolver } from "./resolver-conflicts.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
@@ -106,6 +107,8 @@ const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-ad
  *  -------------------------------+---------------+------------------------------
  *  policy that uses pools         | all           | itself
  *  policy made for a node         | the node      | the policy that it comes from
+ *  any other policy that sets the | all           | nothing
+ *   resolver of its nodes         |               |
  *  any other policy               | nobody        | nothing
  *  enactment                      | its node      | the policy that it enacts
  *  NodeNetworkState               | its node      | nothing
@@ -117,6 +120,7 @@ function concerns(object: Bag): Concern {
   switch (object.kind) {
     case policyKind:
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
+      if (nodeOf(object) === undefined && setsResolver(object)) return { owners: "all", sources: [] };
       // Where a plan has a policy for a node, the node asks for nothing.
       return {
         owners: nodes(nodeOf(object)),

@@ -1,18 +1,15 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import { placeless } from "../../schema/objects.ts";
-import { isManaged } from "../in-cluster.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
-import { kindOfPolicies } from "./node-objects.ts";
-import { type Policy, type PolicyObject, usesPools } from "./policy.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
 import { type DroppedFor, type LeftPolicies, LiveLines, PolicyLines } from "./policy-lines.ts";
 import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
-import { type ScopedPolicy, scopedTo } from "./scoped-policy.ts";
+import { foreignPolicies, type ScopedPolicy } from "./scoped-policy.ts";
 import { authorityOf } from "./select.ts";
 import { inLastWave } from "./sync-wave.ts";
 
@@ -67,12 +64,6 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
 function withoutMetadata({ own, others }: NmstateModel): NmstateModel {
   const bare = ({ nodesPerSyncWave: _, ...policy }: Policy) => ({ ...policy, labels: {}, annotations: {} });
   return { own: own.map((one) => ({ ...one, policy: bare(one.policy) })), others };
-}
-
-/** In a cluster: policies that take nothing from pools, with the nodes that they select. */
-function foreignPolicies(allOf: Facts["allOf"], nodes: readonly ClusterNode[]): ScopedPolicy[] {
-  const all = allOf?.(kindOfPolicies) ?? [];
-  return scopedTo(all.filter((one) => !isManaged(one) && !usesPools(one)).map(placeless), nodes);
 }
 
 /** In a cluster a node may wait for its address, while it gives up another one. */

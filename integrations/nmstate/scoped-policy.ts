@@ -1,7 +1,11 @@
 import { type Allocation, nodeNameOf, ownerOfKey, type Place, policyOfKey } from "../../core/index.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type LocatedObject, placeOfName } from "../../schema/objects.ts";
+import { asBag, asList, type LocatedObject, placeless, placeOfName } from "../../schema/objects.ts";
+import { isManaged } from "../in-cluster.ts";
+import type { Facts } from "../integration.ts";
 import { childName, labelValue } from "./child.ts";
+import { kindOfPolicies } from "./node-objects.ts";
+import { usesPools } from "./policy.ts";
 
 /** A policy, whoever wrote it, and the nodes that it selects. */
 export interface ScopedPolicy {
@@ -31,6 +35,12 @@ export function scopedTo(objects: readonly LocatedObject[], nodes: readonly Clus
       at: () => placeOfName(located),
     };
   });
+}
+
+/** Returns the policies of a cluster that take nothing from pools, with the nodes that they select. */
+export function foreignPolicies(allOf: Facts["allOf"], nodes: readonly ClusterNode[]): ScopedPolicy[] {
+  const all = allOf?.(kindOfPolicies) ?? [];
+  return scopedTo(all.filter((one) => !isManaged(one) && !usesPools(one)).map(placeless), nodes);
 }
 
 /** Is it the policy that a line of the record is of, or what was rendered of that? A copy has another name. */

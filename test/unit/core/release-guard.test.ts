@@ -162,7 +162,13 @@ describe("a plan that takes a part of the addresses of", () => {
     ["a policy, two of four", policy("nic", 4), 2, all, of("2 of 4", "policy nic")],
     ["a policy, two of five", policy("nic", 5), 2, all, []],
     ["a policy, one of two", policy("nic", 2), 1, all, []],
-    ["a policy, three of four, and one of these nodes is there", policy("nic", 4), 3, isThere("Node/n1", "Node/n2"), []],
+    [
+      "a policy, three of four, and one of these nodes is there",
+      policy("nic", 4),
+      3,
+      isThere("Node/n1", "Node/n2"),
+      [],
+    ],
     ["a policy, these nodes are gone", policy("nic", 30), 15, gone, []],
     [
       "a policy, and four of these nodes are there",

@@ -268,7 +268,9 @@ describe("a set whose record others share", () => {
     const other = lanSet("", { addresses: { wan: { "Node/x/eth2": "10.1.0.1" } }, pools: wan });
     const record = recordOf([lanSet("a=1 b=2 c=3"), other]);
     const released = (own?: SetState) =>
-      planned(inputsOf("a", own, { confirmRelease: true }), record).plan?.release.map(({ allocation }) => allocation.claim);
+      planned(inputsOf("a", own, { confirmRelease: true }), record).plan?.release.map(
+        ({ allocation }) => allocation.claim,
+      );
     expect(released()).toEqual(["Node/b/eth1", "Node/c/eth1"]);
     expect(released(other)).toHaveLength(3);
   });

@@ -5,6 +5,7 @@ import type { Proposal } from "../pipeline/proposal.ts";
 import { reservedForAbsent } from "../pipeline/reserved-for.ts";
 import { hostnameLabel } from "../schema/node.ts";
 import { asBag } from "../schema/objects.ts";
+import { unreadPodNotes } from "./pod-addresses.ts";
 import { plural } from "./terminal.ts";
 import type { Workspace } from "./workspace.ts";
 
@@ -17,6 +18,7 @@ export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
     ...reservationNotes(proposal),
     ...hostnameNotes(workspace),
     ...resolverNotes(workspace),
+    ...unreadPodNotes(workspace.files, workspace.nodes, workspace.desired.pools),
     ...unsaidNotes(proposal),
   ];
 }

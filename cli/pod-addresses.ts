@@ -1,5 +1,15 @@
-import { contains, formatAddress, howToKeep, IpamError, type Issue, isSingle, ownerName } from "../core/index.ts";
-import { findUses } from "../pipeline/find-uses.ts";
+import {
+  contains,
+  formatAddress,
+  formatIssue,
+  howToKeep,
+  IpamError,
+  type Issue,
+  isSingle,
+  ownerName,
+  type Pool,
+} from "../core/index.ts";
+import { findReadable } from "../pipeline/find-uses.ts";
 import type { Guard } from "../pipeline/guards.ts";
 import type { ClusterNode, SourceFile } from "../schema/index.ts";
 import { splitDocuments } from "../schema/yaml.ts";
@@ -10,7 +20,7 @@ const ofPods = /\b(?:k8s\.(?:v1\.)?cni\.cncf|kubevirt)\.io\b/;
 /**
  * The guard of addresses that pods and VMs have by themselves: `in-use` where a plan newly allocates one that such a document of
  * the folder names, to an owner that does not ask for it. An address that is in two networks is left alone: which one is meant
- * is not known.
+ * is not known. What audit refuses in objects of other programs does not stop a plan: `unreadPodNotes` names it.
  */
 export function leavesPodAddresses(files: readonly SourceFile[], nodes: readonly ClusterNode[]): Guard {
   return ({ plan, desired: { pools, claims } }) => {
@@ -22,7 +32,7 @@ export function leavesPodAddresses(files: readonly SourceFile[], nodes: readonly
     );
     if (fresh.size === 0) return undefined;
     const documents = own.flatMap(splitDocuments).filter(({ text }) => ofPods.test(text));
-    const issues = usesIn(own, pools, nodes).flatMap(({ address, owner, at }): Issue[] => {
+    const issues = findReadable(own, pools, nodes).uses.flatMap(({ address, owner, at }): Issue[] => {
       const line = fresh.get(address);
       const [pool, ...others] = pools.filter(({ range }) => contains(range, address));
       if (line === undefined || owner !== undefined || pool === undefined || others.length > 0) return [];
@@ -37,12 +47,10 @@ export function leavesPodAddresses(files: readonly SourceFile[], nodes: readonly
   };
 }
 
-/** What audit refuses in objects of other programs does not stop a plan. */
-function usesIn(...input: Parameters<typeof findUses>): ReturnType<typeof findUses>["uses"] {
-  try {
-    return findUses(...input).uses;
-  } catch (error) {
-    if (error instanceof IpamError) return [];
-    throw error;
-  }
+/** Returns a note for each document beside pods and VMs whose addresses cannot be read: the guard does not see them. */
+export function unreadPodNotes(files: readonly SourceFile[], nodes: readonly ClusterNode[], pools: readonly Pool[]) {
+  const own = files.filter(({ text }) => ofPods.test(text));
+  const { issues } = findReadable(own, pools, nodes);
+  const end = "A plan does not see which addresses it names: correct it";
+  return issues.map(({ hint: _, ...issue }) => `Note: ${formatIssue(issue)}. ${end}`);
 }

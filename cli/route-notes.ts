@@ -27,9 +27,14 @@ export function lostRouteNotes(folder: string, files: readonly SourceFile[]): st
     const [{ policy, route }] = group as [(typeof group)[0]];
     const { destination, "next-hop-interface": nic } = route;
     const where = `over ${nic} on ${plural(group.length, "node")}, and nmstate keeps it`;
-    const removal = `{destination: ${JSON.stringify(destination)}, next-hop-interface: ${nic}, state: absent}`;
+    const removal = `{${Object.entries(route).map(fieldText).join(", ")}}`;
     return `Note: policy ${policy} no longer has the route to ${destination} ${where}. Add it to the routes of the policy: ${removal}`;
   });
+}
+
+/** A field of a route as YAML in flow style. */
+function fieldText([field, value]: [string, unknown]): string {
+  return `${field}: ${field === "destination" ? JSON.stringify(value) : value}`;
 }
 
 /** The policies of nodes in a file. */

@@ -4,6 +4,7 @@ import {
   contains,
   familyOf,
   IpamError,
+  type Issue,
   type Pool,
   parseAddress,
   parsePrefix,
@@ -38,12 +39,22 @@ export function findUses(
   pools: readonly Pool[],
   nodes: readonly ClusterNode[],
 ): Evidence & { readonly elsewhere: readonly Use[] } {
-  // What is more to us than a text, and what may be meant for it.
-  const ours = new RegExp(`\\b(?:${["NodeIPPool", ...tellingWords()].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
+  refuseConflicts(files, ours());
+  const { issues, elsewhere, ...evidence } = findReadable(files, pools, nodes);
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return { ...evidence, elsewhere };
+}
+
+/** Returns the same of all that can be read, and as `issues` what `findUses` throws for the rest. */
+export function findReadable(
+  files: readonly SourceFile[],
+  pools: readonly Pool[],
+  nodes: readonly ClusterNode[],
+): Evidence & { readonly elsewhere: readonly Use[]; readonly issues: readonly Issue[] } {
+  const like = ours();
   const read = readKinds();
   const foreign = new Set(read.flatMap(({ kind, runsAsIs }) => (runsAsIs ? kind : [])));
   const stated = kindPattern(tellingKinds().filter((kind) => !foreign.has(kind)));
-  refuseConflicts(files, ours);
   const scope = new Scope(pools);
   const readers = integrations.map((integration) => integration.uses(nodes));
   const all = emptyFindings();
@@ -54,7 +65,7 @@ export function findUses(
     if (tokens.length === 0 && !tellsAddresses(chunk.text)) continue;
     const nameless = namelessIn(chunk, read)?.source;
     const objects =
-      nameless !== undefined ? { value: [nameless] } : ours.test(chunk.text) ? objectsIn(chunk) : { value: [] };
+      nameless !== undefined ? { value: [nameless] } : like.test(chunk.text) ? objectsIn(chunk) : { value: [] };
     for (const { object, at } of objects.value ?? []) {
       const message = misspeltKind(object);
       if (message !== undefined) all.issues.push({ message, at: at(["kind"], String(object.kind)) });
@@ -69,9 +80,13 @@ export function findUses(
     const mentions = mentionsIn(chunk, others, objects.value, scope);
     for (const use of [...configured, ...mentions]) all.uses.push(use);
   }
-  if (all.issues.length > 0) throw new IpamError("invalid", all.issues);
   const [uses, elsewhere] = partition(all.uses, (use) => scope.holds(use.address));
   return { ...all, uses, elsewhere };
+}
+
+/** What is more to us than a text, and what may be meant for it. */
+function ours(): RegExp {
+  return new RegExp(`\\b(?:${["NodeIPPool", ...tellingWords()].join("|")})(?:List)?\\b|\\bnmstate\\.io/v`);
 }
 
 /** The addresses of some pools. Most texts are told apart from them without being parsed. */

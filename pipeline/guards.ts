@@ -26,8 +26,8 @@ import { misspeltReservers } from "./reserved-for.ts";
  *  | --------------- | ------------------------------------------------------------------------- |
  *  | allServed       | an object that asks for addresses and gets none; the command line serves the others first |
  *  | noConflicts     | two policies that undo each other on a node, two hosts of one name        |
- *  | noMisspelt      | a reservation for a misspelt owner, whose address another owner would get |
  *  | noRenames       | a node that is misspelt, or renamed without being declared, which would get another address |
+ *  | noMisspelt      | a reservation for a misspelt owner, whose address another owner would get |
  *  | nothingPending  | a claim without an address: all or nothing                                |
  *  | releasesMeant   | a wrong selector, node list or folder, which would release addresses; a policy that leaves them on its old NIC |
  *  | manifestsAgree  | an address that an object writes out for somebody else, or with another prefix length |
@@ -120,7 +120,7 @@ function refusalOf(issues: readonly Issue[]): IpamError | undefined {
 
 /** One order for all surfaces. Most of them write objects as they are rendered. */
 export function guardsOf(write: Write = refuseUnsaid): readonly Guard[] {
-  return [noConflicts, noMisspelt, noRenames, nothingPending, releasesMeant, manifestsAgree, renderable(write)];
+  return [noConflicts, noRenames, noMisspelt, nothingPending, releasesMeant, manifestsAgree, renderable(write)];
 }
 
 /** Those of a surface that writes objects as they are rendered, and serves all of them or none. */

@@ -42,17 +42,18 @@ export function presenceIn(desired: Desired): Presence {
     const isThere = (line: Allocation) => claiming.has(ownerOfKey(line.claim)) || (isOfNode(line) ? undefined : false);
     return { isThere, whyIdle, placeOf };
   }
-  const owners = new Set([
-    ...claiming,
-    ...desired.facts.nodes.map(({ name }) => nodeOwner(name)),
-    ...objects.filter(hasPods).map(ownerIn),
-  ]);
+  const owners = new Set([...presentOwners(desired), ...objects.filter(hasPods).map(ownerIn)]);
   const keys = claims.map(({ owner, name }) => claimKey(owner, name));
   const policies = new Set([...keys.filter((claim) => isOfNode({ claim })).map(policyOfKey), ...idle.keys()]);
   const isOwner = (owner: string) => owners.has(owner) || aliasesOf(owner).some((alias) => owners.has(alias));
   const isThere = (line: Allocation) =>
     isOwner(ownerOfKey(line.claim)) && (!isOfNode(line) || policies.has(policyOfKey(line.claim)));
   return { isThere, whyIdle, placeOf };
+}
+
+/** Returns the owners that ask for something, and all nodes. */
+export function presentOwners({ claims, facts }: Pick<Desired, "claims" | "facts">): ReadonlySet<string> {
+  return new Set([...claims.map(({ owner }) => formatOwner(owner)), ...facts.nodes.map(({ name }) => nodeOwner(name))]);
 }
 
 /** A claim of the policy that asked for a line, or of the owner that asked for itself. */

@@ -1,7 +1,6 @@
 import {
   type Allocation,
   formatBlock,
-  formatOwner,
   type Issue,
   nameOfKey,
   nodeNameOf,
@@ -13,11 +12,12 @@ import {
 import { hostnameLabel } from "../schema/node.ts";
 import type { Desired } from "./desired.ts";
 import { LikeNames } from "./like-names.ts";
+import { presentOwners } from "./presence.ts";
 import type { Proposal } from "./proposal.ts";
 
 /**
  * Returns what is wrong with a plan that releases the address of an owner who is gone, and allocates another one for the same claim
- * of a new owner who may be the same machine: its name is misspelt, or was changed without `mv`.
+ * of a new owner, or has none for it, who may be the same machine: its name is misspelt, or was changed without `mv`.
  *
  *  the owner that is gone | the new owner                           | it may be the same
  *  -----------------------+-----------------------------------------+-------------------
@@ -29,13 +29,10 @@ import type { Proposal } from "./proposal.ts";
  */
 export function renamedOwners({ plan, before, desired, options }: Proposal): Issue[] {
   if (options.allowMove || plan.release.length === 0) return [];
-  const there = new Set([
-    ...desired.claims.map(({ owner }) => formatOwner(owner)),
-    ...desired.facts.nodes.map(({ name }) => nodeOwner(name)),
-  ]);
+  const there = presentOwners(desired);
   const known = new Set([...before.allocations, ...before.releasing].map(({ claim }) => ownerOfKey(claim)));
   const fresh = Map.groupBy(
-    plan.assign.filter(({ claim }) => !known.has(ownerOfKey(claim))),
+    [...plan.assign, ...plan.pending].filter(({ claim }) => !known.has(ownerOfKey(claim))),
     claimInPool,
   );
   const gone = Map.groupBy(
@@ -49,7 +46,10 @@ export function renamedOwners({ plan, before, desired, options }: Proposal): Iss
   return [...new Map(issues.map((issue) => [issue.message, issue])).values()];
 }
 
-function claimInPool({ pool, claim }: Allocation): string {
+/** What a line of the record, or a claim that gets none, is of. */
+type ClaimedLine = Pick<Allocation, "pool" | "claim">;
+
+function claimInPool({ pool, claim }: ClaimedLine): string {
   return `${pool} ${nameOfKey(claim)}`;
 }
 
@@ -58,7 +58,7 @@ class NewNames {
   private readonly alike: LikeNames;
   private readonly byHostname: ReadonlyMap<string | undefined, string>;
 
-  constructor(lines: readonly Allocation[], { facts }: Desired) {
+  constructor(lines: readonly ClaimedLine[], { facts }: Desired) {
     const owners = new Set(lines.map(({ claim }) => ownerOfKey(claim)));
     const nodes = facts.nodes.filter(({ name }) => owners.has(nodeOwner(name)));
     this.alike = new LikeNames(owners);

@@ -4,7 +4,6 @@ import {
   formatOwner,
   type Issue,
   listed,
-  nodeOwner,
   type Pool,
   placed,
   poolsAsked,
@@ -13,6 +12,7 @@ import {
 import { partition } from "../core/partition.ts";
 import type { Desired } from "./desired.ts";
 import { LikeNames } from "./like-names.ts";
+import { presentOwners } from "./presence.ts";
 
 type Known = Pick<Desired, "pools" | "claims" | "facts">;
 
@@ -52,10 +52,6 @@ export function misspeltReservers(known: Known): Issue[] {
 export function reservedForAbsent(known: Known): Reserved[] {
   const there = presentOwners(known);
   return known.pools.flatMap(reservedIn).filter(({ owner }) => !there.has(owner));
-}
-
-function presentOwners({ claims, facts }: Known): ReadonlySet<string> {
-  return new Set([...claims.map(({ owner }) => formatOwner(owner)), ...facts.nodes.map(({ name }) => nodeOwner(name))]);
 }
 
 function reservedIn(pool: Pool): Reserved[] {

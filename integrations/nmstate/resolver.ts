@@ -22,7 +22,8 @@ export function withoutResolver(desiredState: unknown): WithoutResolver {
 /** Returns whether DNS servers stay in the state of a NIC, and so keep its addresses on the node for good. */
 export function keepsResolver(desiredState: unknown): boolean {
   const { interfaces, "dns-resolver": resolver } = asBag(desiredState) ?? {};
-  return interfaces !== undefined && resolver !== undefined && withoutResolver(desiredState).resolver === undefined;
+  const isSet = (resolver ?? undefined) !== undefined;
+  return interfaces !== undefined && isSet && withoutResolver(desiredState).resolver === undefined;
 }
 
 /** Link-local servers (fe80::1%eth1), and servers asked before those of DHCP (`auto-dns: true`), mean something only beside their NIC. */

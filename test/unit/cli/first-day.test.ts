@@ -64,3 +64,82 @@ describe("a plan that takes addresses of live nodes in a small cluster", () => {
     expect(await cli(["allocate"], folder)).toMatchObject({ status: 0, stderr: "" });
   });
 });
+
+describe("a node with a reservation that is renamed", () => {
+  const full = "node02.example.org";
+  const renamed = {
+    "nodes.txt": labelled("node01") + labelled("node02").replace(/^node02 /, `${full} `),
+  };
+  const declare = `nodeippool mv Node/node02 Node/${full}`;
+  const reservedFor = (owner: string) => ({ [network]: networkWith("owner: Node/node02", `owner: Node/${owner}`) });
+
+  it("is told of mv first, and keeps its address", async () => {
+    const folder = await firstDay();
+    writeFiles(folder, renamed);
+    for (const verb of ["plan", "allocate"]) {
+      const { status, stderr } = await cli([verb], folder);
+      expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining(declare) });
+    }
+    expect(await cli(["mv", "Node/node02", `Node/${full}`], folder)).toMatchObject({ status: 0 });
+    writeFiles(folder, reservedFor(full));
+    expect((await cli(["plan"], folder)).stdout).toContain("Plan: 0 to allocate, 2 kept, 0 to release.");
+  });
+
+  it("is told of mv also where the reservation has its new name already", async () => {
+    const folder = await firstDay();
+    writeFiles(folder, { ...renamed, ...reservedFor(full) });
+    const { status, stderr } = await cli(["plan"], folder);
+    expect({ status, stderr }).toEqual({ status: 3, stderr: expect.stringContaining(declare) });
+  });
+});
+
+describe("a pod that has an address of the pool", () => {
+  const pod = `apiVersion: v1
+kind: Pod
+metadata:
+  name: db
+  annotations: {k8s.v1.cni.cncf.io/networks: '[{"name":"storage","ips":["172.20.0.22/24"]}]'}
+`;
+  const unread = `# of kubevirt.io
+apiVersion: nmstate.io/v1beta1
+kind: NodeNetworkState
+metadata: {name: node09}
+status:
+  currentState:
+    interfaces: [{name: eth1, ipv4: {enabled: true, address: [{ip: 172.20.0.300, prefix-length: 24}]}}]
+`;
+  const joined = ["node01", "node02", "node03"].map(labelled).join("");
+
+  it("keeps it, also beside a document that cannot be read", async () => {
+    const folder = await firstDay({ "manifests/pod.yaml": pod, "manifests/state.yaml": unread });
+    writeFiles(folder, { "nodes.txt": joined });
+    const { status, stdout, stderr } = await cli(["plan"], folder);
+    expect({ status, stderr }).toEqual({
+      status: 3,
+      stderr: expect.stringContaining("172.20.0.22 would go to node03, and this names it for pods or VMs"),
+    });
+    expect(stdout).toMatch(/Note: manifests\/state\.yaml:7:\d+: .*172\.20\.0\.300.*\. A plan does not see/);
+  });
+});
+
+describe("a policy", () => {
+  const other = (text: string) => networkWith("    routes:\n", `${text}    routes:\n`);
+
+  it("with an empty dns-resolver has no note about DNS servers", async () => {
+    const folder = await firstDay();
+    writeFiles(folder, {
+      [network]: other("    dns-resolver:\n").replace("dhcp: false", "dhcp: true\n          auto-dns: true"),
+    });
+    expect((await cli(["plan"], folder)).stdout).not.toContain("dns-resolver");
+  });
+
+  it("that drops a route has a note with the whole removal", async () => {
+    const table = "          next-hop-interface: eth1\n          table-id: 100\n";
+    const folder = await firstDay({ [network]: networkWith("          next-hop-interface: eth1\n", table) });
+    expect(await cli(["render", "--out", "rendered"], folder)).toMatchObject({ status: 0 });
+    const [without = ""] = networkWith("", "").split("    routes:\n");
+    writeFiles(folder, { [network]: without });
+    const { stderr } = await cli(["render", "--out", "rendered"], folder);
+    expect(stderr).toContain('{destination: "172.21.0.0/16", next-hop-interface: eth1, table-id: 100, state: absent}');
+  });
+});

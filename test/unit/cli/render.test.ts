@@ -41,7 +41,7 @@ describe("nodeippool render", () => {
     ) as [string, string];
     expect(await render(one, other)).toBe("");
     expect(await render(one)).toBe(
-      'Note: policy a no longer has the route to 10.9.0.0/16 over eth1 on 2 nodes, and nmstate keeps it. Add it to the routes of the policy: {destination: "10.9.0.0/16", next-hop-interface: eth1, state: absent}\n',
+      'Note: policy a no longer has the route to 10.9.0.0/16 over eth1 on 2 nodes, and nmstate keeps it. Add it to the routes of the policy: {destination: "10.9.0.0/16", next-hop-interface: eth1, table-id: 254, state: absent}\n',
     );
     expect(await render(one, other)).toBe("");
     expect(await render(one, '{destination: "10.9.0.0/16", next-hop-interface: eth1, state: absent}')).toBe("");

@@ -47,10 +47,7 @@ it.each<[string, readonly string[], string | undefined]>([
   ["two policies without pools", [other("a", "{server: [10.0.0.53]}"), other("b", "{server: [10.0.0.55]}")], undefined],
   [
     "servers that a capture gives",
-    [
-      own("a", "eth1", '{server: ["{{ capture.p.gateway }}"]}'),
-      other("b", "{server: [10.0.0.55]}"),
-    ],
+    [own("a", "eth1", '{server: ["{{ capture.p.gateway }}"]}'), other("b", "{server: [10.0.0.55]}")],
     undefined,
   ],
   [

@@ -21,7 +21,6 @@ import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, listText, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { type PairConflict, PolicyPairs, policyOnNode } from "./policy-pairs.ts";
-import { resolverConflicts } from "./resolver-conflicts.ts";
 import { internalPortsOf, isPolicyOf, type ScopedPolicy } from "./scoped-policy.ts";
 
 /**
@@ -71,16 +70,14 @@ export function conflictsOf(
     const policy = policyOfKey(claimKey(owner, name));
     const other = setters.get(list) ?? { policy, shown: policy };
     setters.set(list, other);
-    if (other.policy !== policy)
-      pairs.add(
-        onList([other.policy, policy], `${other.shown} and ${policy}`, listText(family, nic), formatOwner(owner)),
-      );
+    if (other.policy === policy) continue;
+    const shown = `${other.shown} and ${policy}`;
+    pairs.add(onList([other.policy, policy], shown, listText(family, nic), formatOwner(owner)));
   }
   const internal = internalPortsOf(policies);
   const lists = Map.groupBy(lines, listNameOf);
   for (const policy of policies) addOverrides(pairs, policy, lists, internal);
-  const resolvers = resolverConflicts(model, policies, facts, claims, snapshot);
-  return [...pairs.issues.values(), ...resolvers, ...inTwoSets(claims, snapshot, set)];
+  return [...pairs.issues.values(), ...inTwoSets(claims, snapshot, set)];
 }
 
 /** `shown` is how the message names the pair. */

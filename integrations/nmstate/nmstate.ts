@@ -5,6 +5,7 @@ import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model
 import { leftOnOldNics } from "./old-nic.ts";
 import { usesPools } from "./policy.ts";
 import { renderPolicies } from "./render.ts";
+import { resolverConflicts } from "./resolver-conflicts.ts";
 import { isPolicyClaim } from "./select.ts";
 import { kindsWithAddresses, usesOn } from "./uses.ts";
 
@@ -30,6 +31,7 @@ export const nmstate: Integration<NmstateModel> = {
   conflicts: (model, facts, claims, holdings) => [
     ...leftOnOldNics(model, facts, holdings),
     ...conflictsOf(model, facts, claims, holdings),
+    ...resolverConflicts(model, facts, claims, holdings),
   ],
   idle: idlePolicies,
   inCluster: nmstateInCluster,

@@ -1,9 +1,9 @@
-import { type Claim, nodeOwner, type Snapshot } from "../../core/index.ts";
+import { type Claim, nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
-import type { Conflict, Facts } from "../integration.ts";
+import type { Conflict, Facts, Holdings } from "../integration.ts";
 import { labelValue } from "./child.ts";
-import type { NmstateModel } from "./model.ts";
+import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { PolicyPairs, policyOnNode } from "./policy-pairs.ts";
 import { foreignPolicies, type ScopedPolicy } from "./scoped-policy.ts";
 
@@ -32,15 +32,15 @@ interface Setter extends ScopedPolicy {
  * The later policy gets nothing new: one without a line beside one that has one, one with pools beside one without.
  */
 export function resolverConflicts(
-  { own }: NmstateModel,
-  policies: readonly ScopedPolicy[],
+  model: NmstateModel,
   facts: Facts,
   claims: readonly Claim[],
-  snapshot: Snapshot,
+  { snapshot }: Holdings,
 ): Conflict[] {
-  const names = new Set(own.map(({ policy }) => policy.name));
+  if (!model.own.some(({ policy }) => listsOf(policy.desiredState).size > 0)) return [];
+  const policies = scopedPolicies(model, facts);
+  const names = new Set(model.own.map(({ policy }) => policy.name));
   const mine = policies.filter(({ name }) => names.has(name)).flatMap(settersIn);
-  if (mine.length === 0) return [];
   const known = new Set(policies.map(({ name }) => name));
   const foreign = foreignPolicies(facts.allOf, facts.nodes).filter(({ name }) => !known.has(name));
   const others = [...policies.filter(({ name }) => !names.has(name)), ...foreign].flatMap(settersIn);

@@ -10,6 +10,7 @@ const own = (name: string, nic: string, config: string, selector = "") =>
   nicPolicyText(name, ["p"], nic, selector).trimEnd() + dns(config);
 const other = (name: string, config: string) => policyText(`  desiredState:${dns(config)}`, name);
 
+const pool = poolText("  range: {cidr: 10.0.0.0/24}\n  gateway: 10.0.0.254");
 const why = "a node has one resolver, and the policy applied last wins";
 const servers = `policies a (10.0.0.53, 10.0.0.54) and b (10.0.0.55) set different DNS servers on Node/n1; ${why}`;
 
@@ -59,7 +60,7 @@ it.each<[string, readonly string[], string | undefined]>([
     undefined,
   ],
 ])("the resolver of a node has %s", (_, policies, expected) => {
-  const manifests = readFolder(sourcesOf(documentsOf(poolText(), ...policies)));
+  const manifests = readFolder(sourcesOf(documentsOf(pool, ...policies)));
   const facts = { nodes: nodesOf("n1\nn2"), pools: new Map(manifests.pools.map((pool) => [pool.name, pool])) };
   const model = unwrap(nmstate.read(manifests));
   const claims = nmstate.claims(model, facts);

@@ -44,9 +44,9 @@ export interface AllocationSetArgs {
   /** Let owners lose an address and get another one of the same pool. Default false. */
   readonly allowMove?: boolean;
   /**
-   * Let an update release all addresses of a claim name, of a pool or of the set, at least half of them (and more than
-   * one), or more than a fifth (and more than three). Default false, because that is probably a wrong list of nodes. With
-   * the backend `lockfile`: `nodeippool allocate --confirm`.
+   * Let an update release all addresses of a claim name, of a pool or of the set, or more than a fifth of them (and more
+   * than three). Default false, because that is probably a wrong list of nodes. With the backend
+   * `lockfile`: `nodeippool allocate --confirm`.
    */
   readonly confirmRelease?: boolean;
 }

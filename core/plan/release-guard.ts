@@ -31,9 +31,10 @@ const most = 5;
  *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
  *                                               | nothing tells, of two lines or more | stop
  *  all lines of a pool, or of one capture       | the same                            | stop
- *  two or more lines and at least half, or more | still there, or nothing tells:      | stop
- *  than three lines and a fifth, of those that  | only these lines count              |
- *  nodes have of a policy, a pool or the set    |                                     |
+ *  two or more lines and at least half of those | still there: only these lines count | stop
+ *  that nodes have of a policy, pool or the set |                                     |
+ *  more than three lines and a fifth of those   | still there, or nothing tells:      | stop
+ *  that nodes have of a policy, pool or the set | only these lines count              |
  *  all lines of the set, two or more            | any                                 | stop
  *  more than three lines and a fifth of the set | any                                 | stop
  *  any other lines                              | any                                 | go on
@@ -135,8 +136,8 @@ function doubtfulGroups(
   return [...groups].flatMap(([name, all]): Doubtful[] => {
     if (all.every(isReleased)) return isTaken(all) ? [{ name, lines: all, held: all.length }] : [];
     const there = all.filter((line) => isOfNode(line) && isThere(line) !== false);
-    const lines = there.filter(isReleased);
-    const isDoubtful = isHalf(lines.length, there.length) || isMuch(lines.length, there.length);
+    const [lines, sure] = [there.filter(isReleased), there.filter(isThere)];
+    const isDoubtful = isHalf(sure.filter(isReleased).length, sure.length) || isMuch(lines.length, there.length);
     return isDoubtful ? [{ name, lines, held: there.length }] : [];
   });
 }

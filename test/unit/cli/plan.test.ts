@@ -205,9 +205,14 @@ describe("nodeippool plan finds manifests and nodes", () => {
   });
 
   it("says which policies set DNS servers where nmstate cannot take the addresses off any more", async () => {
-    const withServer = (name: string, server: string, nic: string) =>
-      `${nicPolicyText(name, ["p"], nic).trimEnd()}\n    dns-resolver: {config: {server: ["${server}"]}}\n`;
-    const manifests = { b: withServer("b", "fe80::1%eth2", "eth2"), c: withServer("c", "10.0.0.53", "eth3") };
+    const withServer = (name: string, server: string, nic: string, node: string) => {
+      const policy = nicPolicyText(name, ["p"], nic, `  nodeSelector: {kubernetes.io/hostname: ${node}}\n`);
+      return `${policy.trimEnd()}\n    dns-resolver: {config: {server: ["${server}"]}}\n`;
+    };
+    const manifests = {
+      b: withServer("b", "fe80::1%eth2", "eth2", "n1"),
+      c: withServer("c", "10.0.0.53", "eth3", "n2"),
+    };
     const folder = projectOf({ "manifests/b.yaml": documentsOf(manifests.b, manifests.c) });
     const { stdout } = await run(folder, "plan");
     expect(stdout.match(/Note: policy . has dns-resolver/g)).toEqual(["Note: policy b has dns-resolver"]);

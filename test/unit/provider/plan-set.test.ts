@@ -268,9 +268,7 @@ describe("a set whose record others share", () => {
     const other = lanSet("", { addresses: { wan: { "Node/x/eth2": "10.1.0.1" } }, pools: wan });
     const record = recordOf([lanSet("a=1 b=2 c=3"), other]);
     const released = (own?: SetState) =>
-      planned(inputsOf("a", own, { confirmRelease: true }), record).plan?.release.map(
-        ({ allocation }) => allocation.claim,
-      );
+      planned(inputsOf("a", own), record).plan?.release.map(({ allocation }) => allocation.claim);
     expect(released()).toEqual(["Node/b/eth1", "Node/c/eth1"]);
     expect(released(other)).toHaveLength(3);
   });
@@ -431,7 +429,7 @@ describe("a set whose record is in the stack", () => {
   });
 
   it("gives a claim that comes back its own address", () => {
-    const without = planInStack(lanInputs(lanClaims("b"), first, { confirmRelease: true }));
+    const without = planInStack(lanInputs(lanClaims("b"), first));
     expect(shortState(without)).toBe("b=2 / a=1 c=3");
     expect(shortState(planInStack(lanInputs(lanClaims("b", "c"), without)))).toBe("b=2 c=3 / a=1");
   });

@@ -2,7 +2,7 @@ import { type Finding, identityOf, nameOfKey, nodeOwner, ownerOfKey, placeOf, ty
 import type { ClusterNode } from "../schema/index.ts";
 import { gitProblem } from "../state/git.ts";
 import { lacksChanges } from "../state/git-merge.ts";
-import { linearSteps, versionsOf } from "../state/lock-history.ts";
+import { type LockStep, stepsOf } from "../state/lock-history.ts";
 import { droppedLines, stillDropped } from "./dropped-lines.ts";
 import { describeGivenAway, type GivenAway, givenAway, isCommitted } from "./given-away.ts";
 import { claimedByCommit, type Inputs } from "./history/claims-at.ts";
@@ -37,8 +37,9 @@ const notSeen = "audit cannot see whether a merge or an edit of the lock gave an
 
 function givenAwayIn(snapshot: Snapshot, options: HistoryOptions, nodes: readonly ClusterNode[]): AuditFinding[] {
   const { lock } = options;
-  const dropped = nodes.length === 0 ? [] : droppedFrom(snapshot, options, nodes);
-  const all = [...givenAway(snapshot, versionsOf(lock)), ...dropped];
+  const steps = stepsOf(lock);
+  const dropped = nodes.length === 0 ? [] : droppedFrom(snapshot, steps, options, nodes);
+  const all = [...givenAway(snapshot, steps), ...dropped];
   const each = new Map(all.map((one) => [`${placeOf(one.line)} ${one.line.claim}`, one]));
   const open = [...each.values()].filter(({ line }) => !isReleased(line, options));
   return open.map((one) => {
@@ -54,29 +55,29 @@ function givenAwayIn(snapshot: Snapshot, options: HistoryOptions, nodes: readonl
  */
 function droppedFrom(
   { allocations, releasing }: Snapshot,
+  steps: readonly LockStep[],
   options: HistoryOptions,
   nodes: readonly ClusterNode[],
 ): GivenAway[] {
   const owners = new Set(nodes.map(({ name }) => nodeOwner(name)));
-  const steps = linearSteps(options.lock);
+  const commits = steps.filter((step) => step.kind === "commit");
   const claims = new Set([...allocations, ...releasing].map(identityOf));
   const holders = new Map(allocations.map((line) => [`${placeOf(line)} ${nameOfKey(line.claim)}`, line]));
-  const still = stillDropped(droppedLines(steps, claimedByCommit(options)), steps);
-  return [...still].flatMap(([{ commit, record, after }, lines]) => {
-    const version = { revision: `${commit}^`, record, next: { commit, record: after } };
-    return lines.flatMap((line): GivenAway[] => {
+  const still = stillDropped(droppedLines(commits, claimedByCommit(options)), commits);
+  return [...still].flatMap(([step, lines]) =>
+    lines.flatMap((line): GivenAway[] => {
       const holder = holders.get(`${placeOf(line)} ${nameOfKey(line.claim)}`);
       const isOpen = owners.has(ownerOfKey(line.claim)) && !claims.has(identityOf(line));
-      return isOpen && holder !== undefined ? [{ line, version, holder }] : [];
-    });
-  });
+      return isOpen && holder !== undefined ? [{ line, step, holder }] : [];
+    }),
+  );
 }
 
 /** The notes of a plan: what commits gave away, whose owners have other addresses since, and whether all can be seen. */
 export function historyNotes(snapshot: Snapshot, options: HistoryOptions): string[] {
   if (!isLockfile(options)) return [];
   const why = whyCut(options.lock);
-  const given = givenAway(snapshot, versionsOf(options.lock)).filter(
+  const given = givenAway(snapshot, stepsOf(options.lock)).filter(
     (one) => isCommitted(one) && !isReleased(one.line, options),
   );
   return [

@@ -12,10 +12,10 @@ import {
   type Snapshot,
   shellWord,
 } from "../core/index.ts";
-import type { Guard } from "../pipeline/guards.ts";
+import type { Proposal } from "../pipeline/proposal.ts";
 import { applyPlan } from "../state/apply.ts";
 import { incomingHeads, isUnmerged } from "../state/git-merge.ts";
-import { linearSteps, type Version, versionsOf } from "../state/lock-history.ts";
+import { type LockStep, stepsOf } from "../state/lock-history.ts";
 import { type Dropped, droppedLines, stillDropped } from "./dropped-lines.ts";
 import { describeGivenAway, type GivenAway, givenAway, isCommitted, mendGivenAway } from "./given-away.ts";
 import { claimedByCommit, type Inputs, keysOf } from "./history/claims-at.ts";
@@ -70,32 +70,38 @@ export function lostLines(
  * whose address somebody has who stays is to get another one; so is one whose address is put back to whom a commit took it
  * from. `stale`, too, for an address that the lock or the plan gives away. Undefined where nothing is lost.
  */
-export function refusalOfLost(
-  proposed: Plan,
-  present: Snapshot,
+export function keepsLines(isMerged: boolean, options: LostOptions): (proposal: Proposed) => IpamError | undefined {
+  return (proposal) => (isLockfile(options) ? refusalOfLost(proposal, isMerged, options) : undefined);
+}
+
+/** What is recorded, and on top of which record. */
+type Proposed = Pick<Proposal, "plan" | "before">;
+
+function refusalOfLost(
+  { plan: proposed, before: present }: Proposed,
   isMerged: boolean,
   options: LostOptions,
 ): IpamError | undefined {
-  if (!isLockfile(options)) return undefined;
   const { lock } = options;
   const isMerging = incomingHeads(lock).length > 0;
   const isSettling = isMerged || isUnmerged(lock);
-  const steps = isSettling || isMerging || proposed.assign.length === 0 ? [] : linearSteps(lock);
-  const dropped = droppedLines(steps, claimedByCommit(options));
+  const steps = stepsOf(lock);
+  const isAsked = !isSettling && !isMerging && proposed.assign.length > 0;
+  const commits = isAsked ? steps.filter((step) => step.kind === "commit") : [];
+  const dropped = droppedLines(commits, claimedByCommit(options));
   const settled = new Set(isSettling ? stayingPlaces(proposed, present) : putBackPlaces(present, dropped));
   const isOpen = ({ line }: Lost) => !settled.has(placeOf(line)) && !isReleased(line, options);
-  const versions = versionsOf(lock);
-  for (const { revision, record, next } of versions) {
-    const others = othersOf(next);
+  for (const step of steps) {
+    const others = othersOf(step);
     if (others === undefined) continue;
-    const lost = lostLines(proposed, present, record, others).filter(isOpen);
-    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, revision, lock, isMerging, present));
+    const lost = lostLines(proposed, present, step.before, others).filter(isOpen);
+    if (lost.length > 0) return new IpamError("stale", issuesOf(lost, step.revision, lock, isMerging, present));
   }
-  for (const [{ commit }, allocations] of stillDropped(dropped, steps)) {
+  for (const [{ commit }, allocations] of stillDropped(dropped, commits)) {
     const lost = lostLines(proposed, present, { ...present, allocations }).filter(isOpen);
     if (lost.length > 0) return new IpamError("stale", issuesOfDropped(lost, commit, lock, present));
   }
-  const all = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, versions);
+  const all = isSettling ? [] : givenAway(applyPlan(present, proposed) ?? present, steps);
   const given = all.filter((one) => !isCommitted(one) && !isReleased(one.line, options));
   return given.length === 0 ? undefined : new IpamError("stale", issuesOfGiven(given, lock));
 }
@@ -118,14 +124,9 @@ function putBackPlaces({ allocations }: Snapshot, dropped: readonly Dropped[]): 
  * line that its base has was taken away by one side. Undefined where the lines of a version are not asked for: what a commit
  * took away, it released.
  */
-function othersOf(next: Version["next"]): readonly Snapshot[] | undefined {
-  if (typeof next === "string") return [];
-  return next.merge && [next.record, next.merge.base];
-}
-
-/** The guard of that: an owner keeps the address that another version of the lock has for it, unless that is known to be released. */
-export function keepsLines(isMerged: boolean, options: LostOptions): Guard {
-  return ({ plan, before }) => refusalOfLost(plan, before, isMerged, options);
+function othersOf(step: LockStep): readonly Snapshot[] | undefined {
+  if (step.kind === "commit") return undefined;
+  return step.kind === "merge" ? [step.after, step.base] : [];
 }
 
 const most = 5;

@@ -46,14 +46,16 @@ export interface PastChange {
   readonly parents: readonly string[];
   /** Of a merge: what its sides have in common. */
   readonly base?: string;
+  /** Of any other commit: the objects of git with the text before and after. */
+  readonly objects?: readonly [before: string, after: string];
 }
 
 /**
- * The last three merges of which a side had another lock than they have, and the last three other commits that changed it,
- * newest first, not further back than 200 commits.
+ * The last three merges of which a side had another lock than they have, and the last 20 other commits that changed it (a
+ * rebase rewrites many at once), newest first, not further back than 200 commits.
  */
 export function lastChanges(path: string): PastChange[] {
-  return lastThree(changesIn(path)).flatMap((change) => {
+  return lastOf(changesIn(path), 20).flatMap((change) => {
     if (!isMerge(change)) return change;
     const base = baseOf(path, change);
     return base === undefined ? [] : { ...change, base };
@@ -78,7 +80,7 @@ export function lacksChanges(path: string): boolean {
   const cut = changes.findIndex(
     ({ commit, parents }) => parents.length === 0 && ends.some((end) => end.startsWith(commit)),
   );
-  const last = lastThree(cut < 0 ? changes : changes.slice(0, cut));
+  const last = lastOf(cut < 0 ? changes : changes.slice(0, cut), 3);
   return (cut >= 0 && last.length < 6) || last.some((change) => isMerge(change) && baseOf(path, change) === undefined);
 }
 
@@ -95,17 +97,20 @@ function changesIn(path: string): PastChange[] {
   const [folder, name] = [dirname(path), basename(path)];
   const old = git(folder, "rev-parse", "--verify", "--quiet", "HEAD~200")?.trim();
   const range = old === undefined ? ["HEAD"] : ["HEAD", `^${old}`];
-  const log = git(folder, "log", "--topo-order", "--full-history", "--format=%h %P", ...range, "--", name) ?? "";
-  return log.split("\n").flatMap((line): PastChange[] => {
-    const [commit, ...parents] = line.split(" ").filter((word) => word !== "");
-    return commit === undefined ? [] : [{ commit, parents }];
+  const how = ["--topo-order", "--full-history", "--raw", "--no-renames", "--format=%h %P"];
+  const log = git(folder, "log", ...how, ...range, "--", name) ?? "";
+  return [...log.matchAll(/^(\w+)((?: \w+)*) *(?:\n\n:\d+ \d+ (\w+) (\w+) )?/gm)].map((found) => {
+    const [, commit = "", parents = "", before, after] = found;
+    const objects = before === undefined || after === undefined ? {} : { objects: [before, after] as const };
+    return { commit, parents: parents.split(" ").filter((word) => word !== ""), ...objects };
   });
 }
 
-/** The last three merges, and the last three others, that have a version before them. */
-function lastThree(changes: readonly PastChange[]): PastChange[] {
+/** The last three merges, and so many others, that have a version before them. */
+function lastOf(changes: readonly PastChange[], others: number): PastChange[] {
   const later = changes.filter(({ parents }) => parents.length > 0);
-  const last = new Set([true, false].flatMap((is) => later.filter((one) => isMerge(one) === is).slice(0, 3)));
+  const merges = later.filter(isMerge).slice(0, 3);
+  const last = new Set([...merges, ...later.filter((one) => !isMerge(one)).slice(0, others)]);
   return later.filter((change) => last.has(change));
 }
 
@@ -115,23 +120,6 @@ function isMerge({ parents }: PastChange): boolean {
 
 function baseOf(path: string, { parents }: PastChange): string | undefined {
   return git(dirname(path), "merge-base", "--octopus", ...parents)?.trim();
-}
-
-/** What a commit that is no merge made of the lock: the objects of git with its text before and after. */
-export interface LinearChange {
-  readonly commit: string;
-  readonly before: string;
-  readonly after: string;
-}
-
-/** Returns the last `count` commits that changed the lock and are no merges, newest first. */
-export function lastLinearChanges(path: string, count: number): LinearChange[] {
-  const which = ["--topo-order", "--full-history", "--min-parents=1", "--max-parents=1", `-n${count}`];
-  const how = ["--raw", "--no-renames", "--format=%h"];
-  const log = git(dirname(path), "log", ...which, ...how, "--", basename(path)) ?? "";
-  return [...log.matchAll(/^(\w+)\n\n:\d+ \d+ (\w+) (\w+) /gm)].map(([, commit = "", before = "", after = ""]) => {
-    return { commit, before, after };
-  });
 }
 
 /**

@@ -7,7 +7,7 @@ import { type Allocation, identityOf, placeOf, type Snapshot } from "../../core/
 import { ownerOfKey } from "../../core/claim.ts";
 import { applyPlan } from "../../state/apply.ts";
 import { decode } from "../../state/codec.ts";
-import type { Version } from "../../state/lock-history.ts";
+import type { LockStep } from "../../state/lock-history.ts";
 import { mergeRecords } from "../../state/merge.ts";
 import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
 import { mergeTexts } from "../support/git-merge.ts";
@@ -32,11 +32,20 @@ const failing = (what: (fork: Fork, i: number) => readonly string[]) =>
   );
 
 /** The side that had landed, and what a merge made of it. */
-const versionOf = ({ base, ours, theirs }: Fork, record: Snapshot): Version => ({
+const stepOf = ({ base, ours, theirs }: Fork, record: Snapshot): LockStep => ({
+  kind: "merge",
   revision: "m^1",
-  record: ours.record,
-  next: { commit: "m", record, merge: { base: base.record, others: [theirs.record], hadLanded: true } },
+  before: ours.record,
+  commit: "m",
+  after: record,
+  base: base.record,
+  others: [theirs.record],
+  hadLanded: true,
 });
+
+/** What a commit that is no merge made of one version. */
+const commitOf = (commit: string, before: Snapshot, after: Snapshot) =>
+  ({ kind: "commit", commit, revision: `${commit}^`, before, after }) as const;
 
 const described = (line: Allocation) => `${line.claim} had ${line.pool} ${formatAddress(line.address)}`;
 
@@ -47,18 +56,17 @@ it("what the tool settles, and every step of a branch, gives no address away", (
       const merged = outcome(() => mergeRecords(base, ours, theirs, ours, "ours")).value?.snapshot ?? ours;
       const plan = outcome(() => planFor(mergedNodes(fork), merged)).value;
       const settled = (plan && applyPlan(merged, plan)) ?? merged;
-      const versions = [versionOf(fork, settled)];
       const steps = (branch: Branch): string[] =>
         branch.parent === undefined || branch === fork.base
           ? []
           : [
-              ...givenAway(branch.record, [{ revision: "HEAD", record: branch.parent.record, next: "present" }]).map(
+              ...givenAway(branch.record, [{ kind: "edit", revision: "HEAD", before: branch.parent.record }]).map(
                 ({ line }) => `in a step, ${described(line)}`,
               ),
               ...steps(branch.parent),
             ];
       return [
-        ...givenAway(settled, versions).map(({ line }) => described(line)),
+        ...givenAway(settled, [stepOf(fork, settled)]).map(({ line }) => described(line)),
         ...steps(fork.ours),
         ...steps(fork.theirs),
       ];
@@ -78,7 +86,7 @@ it("git merge -X theirs takes an address from its owner only where plan or audit
       const plan = outcome(() => planFor(nodes, record)).value;
       if (plan === undefined || plan.pending.length > 0) return [];
       const seen = [
-        ...givenAway(applyPlan(record, plan) ?? record, [versionOf(fork, record)]),
+        ...givenAway(applyPlan(record, plan) ?? record, [stepOf(fork, record)]),
         ...lostLines(plan, record, fork.ours.record),
       ].map(({ line }) => `${placeOf(line)} ${line.claim}`);
       return lines.filter((line) => !seen.includes(`${placeOf(line)} ${line.claim}`)).map(described);
@@ -96,7 +104,7 @@ it("a commit with the lock of the other side moves an owner only where plan says
       const nodes = mergedNodes(fork);
       const plan = record && outcome(() => planFor(nodes, record)).value;
       if (record === undefined || plan === undefined || plan.pending.length > 0) return [];
-      const steps = [{ commit: "c", record: fork.ours.record, after: record }];
+      const steps = [commitOf("c", fork.ours.record, record)];
       const dropped = droppedLines(steps, (line) => isClaimedBy(nodes, line));
       const lost = lostLines(plan, record, { ...record, allocations: dropped.map(({ line }) => line) });
       const seen = new Set(lost.map(({ line }) => identityOf(line)));
@@ -130,7 +138,7 @@ it("nothing that the tool did on a branch is taken for a dropped line, though no
         for (let at: Branch | undefined = tip; at !== undefined; at = at.parent) chain.push(at);
         const steps = chain.flatMap((branch, i) => {
           const parent = chain[i + 1];
-          return parent === undefined ? [] : [{ commit: `${i}`, record: parent.record, after: branch.record }];
+          return parent === undefined ? [] : [commitOf(`${i}`, parent.record, branch.record)];
         });
         const isClaimed = (line: Allocation, commit: string) => isClaimedBy(chain[Number(commit)]?.nodes, line);
         return droppedLines(steps, isClaimed).map(({ line, step }) => `${described(line)}, taken in ${step.commit}`);

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { givenAway } from "../../../cli/given-away.ts";
-import type { Version } from "../../../state/lock-history.ts";
+import type { Snapshot } from "../../../core/allocation.ts";
+import type { LockStep } from "../../../state/lock-history.ts";
 import { tableOf } from "../../support/core-table.ts";
 import { recordOf, spelt } from "../../support/core-text.ts";
 
@@ -45,19 +46,24 @@ const read = (lines: readonly string[]) => recordOf(lines.map(spelt), []);
 const record = read([".2 Node/n/a"]);
 
 it.each(ofCommit.map((row) => [row.title, row] as const))("an edit or a commit: %s", (_, { cell }) => {
-  const next = cell("next").length === 0 ? "present" : { commit: "c", record: read(cell("next")) };
-  const versions: Version[] = [
-    { revision: "c^", record, next },
-    { revision: "old", record: read(cell("older")), next: "side" },
+  const from = { revision: "c^", before: record };
+  const commit = { kind: "commit", commit: "c", ...from, after: read(cell("next")) } as const;
+  const steps: LockStep[] = [
+    cell("next").length === 0 ? { kind: "edit", ...from } : commit,
+    { kind: "side", revision: "old", before: read(cell("older")) },
   ];
-  expect(givenAway(read(cell("now")), versions)).toHaveLength(cell("given away").length);
+  expect(givenAway(read(cell("now")), steps)).toHaveLength(cell("given away").length);
 });
 
 it.each(ofMerge.map((row) => [row.title, row] as const))("a merge: %s", (_, { cell }) => {
   const given = (hadLanded: boolean) => {
-    const merge = { base: read(cell("base")), others: [read(cell("other"))], hadLanded };
-    const version: Version = { revision: "m^1", record, next: { commit: "m", record: read(cell("next")), merge } };
-    return givenAway(read(cell("now")), [version]);
+    const [after, base, other] = ["next", "base", "other"].map((name) => read(cell(name))) as [
+      Snapshot,
+      Snapshot,
+      Snapshot,
+    ];
+    const from = { revision: "m^1", before: record, commit: "m", after };
+    return givenAway(read(cell("now")), [{ kind: "merge", ...from, base, others: [other], hadLanded }]);
   };
   expect(given(true)).toHaveLength(cell("given away").length);
   expect(given(false)).toEqual([]);

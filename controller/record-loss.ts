@@ -1,18 +1,9 @@
-import {
-  type Allocation,
-  type Claim,
-  claimKey,
-  type Issue,
-  ownerOfKey,
-  type Pending,
-  type Snapshot,
-} from "../core/index.ts";
+import { type Claim, claimKey, type Issue, ownerOfKey, type Pending, placeOf, type Snapshot } from "../core/index.ts";
 import { asBag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
 import { poolKind } from "./kinds.ts";
 import { differing, type LinesByOwner } from "./lines-by-owner.ts";
 import { isUnreadable } from "./recordable.ts";
-import { keyOfLine } from "./release-hold.ts";
 import type { World } from "./world.ts";
 
 /**
@@ -95,13 +86,16 @@ export class RecordLoss {
   }
 }
 
-/** Counts the live lines of each pool that are neither live nor releasing any more, and not unread. The controller frees none that was not releasing. */
+/**
+ * Counts the addresses of each pool that were live, and that no line has any more. The controller frees none that was not releasing,
+ * and one that another claim has by now (`mv`) is not free.
+ */
 function lostBetween(before: Snapshot, now: Snapshot): [pool: string, count: number][] {
   const gone = [...differing(before.allocations, now.allocations)].flatMap(({ was, now: next }) =>
-    was === undefined || next?.claim === was.claim ? [] : was,
+    was === undefined || next !== undefined ? [] : was,
   );
   if (gone.length === 0) return [];
-  const releasing = new Set(now.releasing.map(keyOfLine));
-  const lost = gone.filter((line: Allocation) => !releasing.has(keyOfLine(line)) && !isUnreadable(line.pool, now));
+  const releasing = new Set(now.releasing.map(placeOf));
+  const lost = gone.filter((line) => !releasing.has(placeOf(line)) && !isUnreadable(line.pool, now));
   return [...Map.groupBy(lost, ({ pool }) => pool)].map(([pool, lines]) => [pool, lines.length]);
 }

@@ -82,10 +82,12 @@ it("nobody gets another address than git has recorded, unless the lock knows of 
       status,
       stderr
         .split("\n")
-        .filter((line) => line.includes("10.10.10"))
+        .filter((line) => line.startsWith("stale") && line.includes("10.10.10"))
         .sort(),
     ]).toEqual([5, lost]);
-    expect(stderr).toContain("\n  Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock. If the new ");
+    expect(stderr).toMatch(
+      /\n {2}Take the lock of HEAD back: git checkout HEAD -- nodeippool.lock\. .*: --released node05=10.10.10.5,/,
+    );
   }
   git("mv .git no-git");
   expect((await run("plan")).status).toBe(0);

@@ -39,5 +39,7 @@ it(`S6: controllers are killed while workloads with as many pods as addresses, $
   expect([...wrong, ...record.wrong, ...history.wrong]).toEqual([]);
   // Or nothing would have been tried.
   expect(kills).toBeGreaterThan(0);
-  for (const count of [history.told, history.handed]) expect(count).toBeGreaterThan(pods / 4);
+  expect(history.told).toBeGreaterThan(pods / 4);
+  // Of thirty changes, few may hand an address on.
+  expect(history.handed).toBeGreaterThan(tries(0, pods / 4));
 });

@@ -31,8 +31,8 @@ const most = 5;
  *  all lines of a policy, or of another owner   | still there, of at least one line   | stop
  *                                               | nothing tells, of two lines or more | stop
  *  all lines of a pool, or of one capture       | the same                            | stop
- *  two or more lines and at least half of those | still there: only these lines count | stop
- *  that nodes have of a policy, pool or the set |                                     |
+ *  lines of two nodes or more, and of at least  | still there: only these nodes count | stop
+ *  half of those in a policy, pool or the set   |                                     |
  *  more than three lines and a fifth of those   | still there, or nothing tells:      | stop
  *  that nodes have of a policy, pool or the set | only these lines count              |
  *  all lines of the set, two or more            | any                                 | stop
@@ -93,8 +93,11 @@ function isBulk(released: number, held: number): boolean {
   return (released === held && held > 1) || isMuch(released, held);
 }
 
-function isHalf(released: number, held: number): boolean {
-  return released > 1 && released * 2 >= held;
+/** A node of two families has two lines, and is one owner. */
+function isHalf(released: readonly Allocation[], held: readonly Allocation[]): boolean {
+  const countOwners = (lines: readonly Allocation[]) => new Set(lines.map(({ claim }) => ownerOfKey(claim))).size;
+  const losing = countOwners(released);
+  return losing > 1 && losing * 2 >= countOwners(held);
 }
 
 function isMuch(released: number, held: number): boolean {
@@ -137,7 +140,7 @@ function doubtfulGroups(
     if (all.every(isReleased)) return isTaken(all) ? [{ name, lines: all, held: all.length }] : [];
     const there = all.filter((line) => isOfNode(line) && isThere(line) !== false);
     const [lines, sure] = [there.filter(isReleased), there.filter(isThere)];
-    const isDoubtful = isHalf(sure.filter(isReleased).length, sure.length) || isMuch(lines.length, there.length);
+    const isDoubtful = isHalf(sure.filter(isReleased), sure) || isMuch(lines.length, there.length);
     return isDoubtful ? [{ name, lines, held: there.length }] : [];
   });
 }

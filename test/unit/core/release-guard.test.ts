@@ -163,6 +163,13 @@ describe("a plan that takes a part of the addresses of", () => {
     ["a policy, two of five", policy("nic", 5), 2, all, []],
     ["a policy, one of two", policy("nic", 2), 1, all, []],
     [
+      "a policy, one of two nodes with two families",
+      ["n1", "n2"].flatMap((n) => [`Node/${n}/nic/x`, `Node/${n}/nic/y`]),
+      2,
+      all,
+      [],
+    ],
+    [
       "a policy, three of four, and one of these nodes is there",
       policy("nic", 4),
       3,

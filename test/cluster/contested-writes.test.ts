@@ -205,8 +205,10 @@ it("what other programs undo is written again with growing pauses, one Event say
   await stage().join("n1", "n2");
   const ending = new AbortController();
   onTestFinished(() => ending.abort());
+  let deletions = 0;
   const deleting = (async () => {
     while (!ending.signal.aborted) {
+      deletions++;
       await cluster().kubectl(["delete", "nncp", "c--n1", "--ignore-not-found", "--wait=false"]);
       await sleep(500);
     }
@@ -236,8 +238,9 @@ it("what other programs undo is written again with growing pauses, one Event say
     .filter(isWrite)
     .map((one) => one.replace(/\?.*/, ""));
   const often = Map.groupBy(writes, (one) => one);
-  // The status of c follows its child, which comes and goes: each is another decision.
-  const most = (one: string) => (one.endsWith("/c/status") ? 20 : 10) * Math.ceil((Date.now() - began) / 60_000);
+  // The status of c follows its child, which goes and comes back: each is another decision.
+  const most = (one: string) =>
+    one.endsWith("/c/status") ? 2 * deletions : 10 * Math.ceil((Date.now() - began) / 60_000);
   const many = [...often]
     .filter(([one, { length }]) => !one.startsWith("POST") && length > most(one))
     .map(([one]) => one);

@@ -245,8 +245,7 @@ export class Allocator implements Finder {
       isWaiting: (claim: Claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
-        ...withoutRoom(beside.claims, scene.pools, lines),
-        ...this.loss.waiting(beside.claims, beside.isShown, lines),
+        ...withoutRoom(beside, scene.pools, lines, this.loss),
       ]),
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,

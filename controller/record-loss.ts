@@ -1,8 +1,8 @@
-import { type Claim, claimKey, type Issue, ownerOfKey, type Pending, placeOf, type Snapshot } from "../core/index.ts";
+import { ownerOfKey, type Pending, placeOf, type Snapshot } from "../core/index.ts";
 import { asBag } from "../schema/objects.ts";
 import type { Ground } from "./ground.ts";
 import { poolKind } from "./kinds.ts";
-import { differing, type LinesByOwner } from "./lines-by-owner.ts";
+import { differing } from "./lines-by-owner.ts";
 import { isUnreadable } from "./recordable.ts";
 import type { World } from "./world.ts";
 
@@ -49,16 +49,6 @@ export class RecordLoss {
     if (this.left(pool) === 0) return undefined;
     const seconds = Math.ceil((this.ground.timing.send + this.ground.timing.request) / 1000);
     return `Addresses of pool ${pool} are gone from the record. Nothing new is allocated for ${seconds} seconds, because a write that was decided by them may still be on its way.`;
-  }
-
-  /** Returns the claims that are to wait, by their keys: they have no line, and show no address. */
-  waiting(claims: readonly Claim[], isShown: (claim: Claim) => boolean, lines: LinesByOwner): [string, Issue][] {
-    if (this.until.size === 0) return [];
-    return claims.flatMap((claim): [string, Issue][] => {
-      const message = this.whyWaits(claim.pool);
-      const isNew = message !== undefined && !isShown(claim) && !lines.hasLine(claim);
-      return isNew ? [[claimKey(claim.owner, claim.name), { message }]] : [];
-    });
   }
 
   /** The owners of claims that wait, and in how many milliseconds to look at them again. */

@@ -54,11 +54,20 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
   });
 }
 
-/** Claims without a line, by their keys, whose pool has no room for one in the record, and why. */
-export function withoutRoom(claims: readonly Claim[], pools: ReadonlyMap<string, ClusterPool>, lines: LinesByOwner) {
+/**
+ * Returns the claims, by their keys, that would take a new line, but get none now, and why: the record has no room for one, or has
+ * lost lines of the pool, and the owner does not show its address.
+ */
+export function withoutRoom(
+  { claims, isShown }: { readonly claims: readonly Claim[]; readonly isShown: (claim: Claim) => boolean },
+  pools: ReadonlyMap<string, ClusterPool>,
+  lines: LinesByOwner,
+  loss: { whyWaits(pool: string): string | undefined },
+): [claim: string, issue: Issue][] {
   const isNew = (claim: Claim) => !lines.hasLine(claim) && lines.releasingOf(claim).length === 0;
   return claims.flatMap((claim): [string, Issue][] => {
-    const message = pools.get(claim.pool)?.noRoom;
+    const { noRoom } = pools.get(claim.pool) ?? {};
+    const message = noRoom ?? (isShown(claim) ? undefined : loss.whyWaits(claim.pool));
     return message !== undefined && isNew(claim) ? [[claimKey(claim.owner, claim.name), { message }]] : [];
   });
 }

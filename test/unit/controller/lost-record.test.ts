@@ -153,6 +153,30 @@ describe("when the record is lost, everybody keeps what it has", () => {
     expect(state()).toEqual([lines, 3]);
   });
 
+  it("of one node, another one has its releasing address again at once", async () => {
+    const sim = new SimController();
+    sim.pool("p", "10.0.0.0/24", "10.0.0.9");
+    sim.create(policy("a", "p") as never);
+    for (const name of ["n0", "n1"]) sim.node(name);
+    await sim.pass(3000);
+    const label = (role: string) =>
+      sim.change("Node", "n1", (one) => ({
+        ...one,
+        metadata: { ...asBag(one.metadata), labels: { role, "kubernetes.io/hostname": "n1" } },
+      }));
+    label("other");
+    await sim.pass(3000);
+    expect(sim.lines()).toContain("10.0.0.2 Node/n1/a/address releasing");
+    const { allocations, base } = sim.record;
+    const others = allocations.filter(({ claim }) => !claim.startsWith("Node/n0/"));
+    sim.record = { ...sim.record, allocations: others, base: new Map([...base].map(([pool]) => [pool, "other"])) };
+    sim.engine.lookAgain();
+    await sim.pass(1000);
+    label("worker");
+    await sim.pass(3000);
+    expect(sim.lines()).toContain("10.0.0.2 Node/n1/a/address");
+  });
+
   it("and a node waits for another pool", async () => {
     const sim = new SimController();
     const all = { maxUnavailable: "100%" };

@@ -8,7 +8,7 @@ import type { StateBackend } from "../state/backend.ts";
 import { type Offer, offerVariable, readOffers, recordOfLock, takeOffers } from "../state/offer.ts";
 import type { AllocateOptions } from "./allocate.ts";
 import { confirmRelease } from "./confirm.ts";
-import { keepsLines } from "./lost-lines.ts";
+import { historyOf, keepsLines } from "./lost-lines.ts";
 import { type Merge, readMerged, recordMerge } from "./merged-record.ts";
 import { changeLines } from "./report-plan.ts";
 import { isLockfile, openLock, record, type StateOptions } from "./state.ts";
@@ -61,7 +61,8 @@ async function recordOffers(
   // Not `state`: that would settle the merge once more.
   const present = isLockfile(options) ? await openLock(options).read() : await state.read();
   const steps = inTurn(plans, present);
-  const [losing] = steps.flatMap((step) => keepsLines(merge.merged, options)(step) ?? []);
+  const keeps = keepsLines(historyOf(options), merge.merged, options);
+  const [losing] = steps.flatMap((step) => keeps(step) ?? []);
   if (losing !== undefined) throw losing;
   const changes = plans.flatMap((plan) => changeLines(plan));
   await confirmRelease(

@@ -3,6 +3,7 @@ import { allServed, doubtfulRelease, firstRefusal } from "../pipeline/guards.ts"
 import { historyNotes } from "./audit-history.ts";
 import { confirmRelease } from "./confirm.ts";
 import { planJson } from "./json.ts";
+import { historyOf } from "./lost-lines.ts";
 import { loserJson, type MergeOptions, mergeLines, readMerged, recordMerge } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
 import { errorJson } from "./report-error.ts";
@@ -29,7 +30,8 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
   const { state, snapshot, merge } = await readMerged(options);
   // Whether a doubtful release is intended is asked below, at a terminal.
   const proposal = proposeFor(workspace, snapshot, options, { confirmRelease: true });
-  const refusal = firstRefusal(proposal, guardsFor(workspace, options, merge.merged));
+  const history = historyOf(options);
+  const refusal = firstRefusal(proposal, guardsFor(workspace, options, history, merge.merged));
   if (refusal !== undefined) {
     // What helps may be a change of the record, an `mv` for example: that needs the merge settled. Wrong manifests do not.
     const isOfRecord = refusal.code === "stale" || refusal.issues.some(({ remedy }) => remedy !== undefined);
@@ -47,7 +49,7 @@ async function allocateOnce(path: string, options: AllocateOptions, tries: numbe
     if (isOvertaken && tries > 1) return allocateOnce(path, options, tries - 1);
     throw error;
   }
-  const notes = [...historyNotes(snapshot, options), ...notesOn(workspace, proposal)];
+  const notes = [...historyNotes(snapshot, history, options), ...notesOn(workspace, proposal)];
   const unserved = allServed(proposal);
   const error = unserved && { error: errorJson(unserved) };
   if (options.json) printJson({ ...planJson(plan), notes, lost: merge.losers.map(loserJson), ...error });

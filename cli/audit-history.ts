@@ -74,12 +74,10 @@ function droppedFrom(
 }
 
 /** The notes of a plan: what commits gave away, whose owners have other addresses since, and whether all can be seen. */
-export function historyNotes(snapshot: Snapshot, options: HistoryOptions): string[] {
+export function historyNotes(snapshot: Snapshot, history: readonly LockStep[], options: HistoryOptions): string[] {
   if (!isLockfile(options)) return [];
   const why = whyCut(options.lock);
-  const given = givenAway(snapshot, stepsOf(options.lock)).filter(
-    (one) => isCommitted(one) && !isReleased(one.line, options),
-  );
+  const given = givenAway(snapshot, history).filter((one) => isCommitted(one) && !isReleased(one.line, options));
   return [
     ...(why === undefined
       ? []

@@ -70,8 +70,17 @@ export function lostLines(
  * whose address somebody has who stays is to get another one; so is one whose address is put back to whom a commit took it
  * from. `stale`, too, for an address that the lock or the plan gives away. Undefined where nothing is lost.
  */
-export function keepsLines(isMerged: boolean, options: LostOptions): (proposal: Proposed) => IpamError | undefined {
-  return (proposal) => (isLockfile(options) ? refusalOfLost(proposal, isMerged, options) : undefined);
+export function keepsLines(
+  steps: readonly LockStep[],
+  isMerged: boolean,
+  options: LostOptions,
+): (proposal: Proposed) => IpamError | undefined {
+  return (proposal) => (isLockfile(options) ? refusalOfLost(proposal, steps, isMerged, options) : undefined);
+}
+
+/** Returns the steps of the lock in git; none of a record in a cluster. */
+export function historyOf(options: StateOptions): LockStep[] {
+  return isLockfile(options) ? stepsOf(options.lock) : [];
 }
 
 /** What is recorded, and on top of which record. */
@@ -79,13 +88,13 @@ type Proposed = Pick<Proposal, "plan" | "before">;
 
 function refusalOfLost(
   { plan: proposed, before: present }: Proposed,
+  steps: readonly LockStep[],
   isMerged: boolean,
   options: LostOptions,
 ): IpamError | undefined {
   const { lock } = options;
   const isMerging = incomingHeads(lock).length > 0;
   const isSettling = isMerged || isUnmerged(lock);
-  const steps = stepsOf(lock);
   const isAsked = !isSettling && !isMerging && proposed.assign.length > 0;
   const commits = isAsked ? steps.filter((step) => step.kind === "commit") : [];
   const dropped = droppedLines(commits, claimedByCommit(options));

@@ -2,6 +2,7 @@ import { IpamError, isNoop } from "../core/index.ts";
 import { allServed, firstRefusal } from "../pipeline/guards.ts";
 import { historyNotes } from "./audit-history.ts";
 import { planJson } from "./json.ts";
+import { historyOf } from "./lost-lines.ts";
 import { readMerged } from "./merged-record.ts";
 import { notesOn } from "./notes.ts";
 import { errorJson } from "./report-error.ts";
@@ -25,11 +26,12 @@ export async function planVerb(path: string, options: Options): Promise<void> {
       remedy: ["record"],
     });
   const proposal = proposeFor(workspace, snapshot, options);
-  const refusal = firstRefusal(proposal, guardsFor(workspace, options));
+  const history = historyOf(options);
+  const refusal = firstRefusal(proposal, guardsFor(workspace, options, history));
   // The plan shows what an address is in use by, or what is released; of broken input there is nothing to show.
   if (refusal?.code === "invalid") throw refusal;
   const { plan } = proposal;
-  const notes = [...historyNotes(snapshot, options), ...notesOn(workspace, proposal)];
+  const notes = [...historyNotes(snapshot, history, options), ...notesOn(workspace, proposal)];
   const failure = refusal ?? allServed(proposal);
   if (options.json) printJson({ ...planJson(plan), notes, ...(failure && { error: errorJson(failure) }) });
   else {

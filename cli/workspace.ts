@@ -8,6 +8,7 @@ import { type Proposal, propose } from "../pipeline/proposal.ts";
 import { type ClusterNode, readNodes, type SourceFile } from "../schema/index.ts";
 import type { ManifestDocument, Manifests, SourceObject } from "../schema/manifest-document.ts";
 import { didYouMean } from "../schema/nearest.ts";
+import type { LockStep } from "../state/lock-history.ts";
 import { configName, isFolder, isManifest, liesIn, readInput, readInputs } from "./files.ts";
 import type { Inputs } from "./history/claims-at.ts";
 import type { Accepted } from "./history/released.ts";
@@ -166,8 +167,13 @@ function ofController({ documents }: Manifests): Issue[] {
 }
 
 /** What must hold before a plan for a workspace is recorded. `isMerged`: the lock was merged just now. */
-export function guardsFor({ files, manifests, nodes }: Workspace, options: PlanningOptions, isMerged = false): Guard[] {
-  const ofFolder = [keepsLines(isMerged, options), leavesPodAddresses(files, nodes)];
+export function guardsFor(
+  { files, manifests, nodes }: Workspace,
+  options: PlanningOptions,
+  history: readonly LockStep[],
+  isMerged = false,
+): Guard[] {
+  const ofFolder = [keepsLines(history, isMerged, options), leavesPodAddresses(files, nodes)];
   return [...guardsOf((rendered) => renderFolder(files, manifests, rendered)), ...ofFolder];
 }
 

@@ -44,16 +44,15 @@ export class Proof {
     const gone = provenIn(await sceneNow());
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
-    const evidence = new Map([...gone].flatMap((line) => this.evidenceOf(line)));
+    const evidence = new Map([...gone].map((line) => [line, this.evidenceOf(line)]));
     await this.askForAny([...gone]);
+    const changed = await this.changedIn(new Map([...evidence.values()].flat()));
     // The answers may have changed the scene: a definition that the watch does not show yet contradicts another one.
     const still = provenIn(await sceneNow());
+    const isShownOtherwise = (line: Allocation) => evidence.get(line)?.some(([key]) => changed.has(key)) === true;
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
       const isDoubtful =
-        !lines.every((line) => still.has(line)) ||
-        (await this.isBack(owner)) ||
-        (await this.isMadeAnew(owner)) ||
-        (await this.isShownOtherwise(lines, evidence));
+        !lines.every((line) => still.has(line)) || lines.some(isShownOtherwise) || (await this.isMadeAnew(owner));
       if (isDoubtful) doubtful.add(owner);
     });
     return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
@@ -119,19 +118,27 @@ export class Proof {
     return (await fetched(key, this.world, this.ground.objects)) !== undefined;
   }
 
-  /** What others have by which a line may be free, as the watch shows it. */
+  /**
+   * The objects by which a line may be free, as the watch shows them: what others have, and its owner and what asked for it, which may
+   * ask for it again. A StatefulSet that was scaled down and up again keeps the addresses of pods that the watch shows sooner.
+   */
   private evidenceOf(line: Allocation): (readonly [string, Seen | undefined])[] {
-    return (this.partOf(line.claim)?.evidenceOf?.(line) ?? []).map((key) => [key, this.world.get(key)]);
+    const others = this.partOf(line.claim)?.evidenceOf?.(line) ?? [];
+    return [...new Set([...others, ...this.askingFor(line)])].map((key) => [key, this.world.get(key)]);
   }
 
-  /** Is some of that otherwise on the server? */
-  private async isShownOtherwise(
-    lines: readonly Allocation[],
-    evidence: ReadonlyMap<string, Seen | undefined>,
-  ): Promise<boolean> {
-    const keys = new Set(lines.flatMap((line) => this.evidenceOf(line)).map(([key]) => key));
-    for (const key of keys) if (await isOutdated(key, evidence.get(key), this.world, this.ground.objects)) return true;
-    return false;
+  /** The keys of what asks for a line, and of its owner, where their kinds are known. */
+  private askingFor({ claim }: Allocation): string[] {
+    const keys = [this.sourceOf(claim), this.world.keyOfOwner(ownerOfKey(claim))];
+    return keys.filter((key) => key !== undefined).filter((key) => this.world.hasKind(kindOf(key)));
+  }
+
+  /** The keys of those that the server has otherwise than they were seen. */
+  private async changedIn(seen: ReadonlyMap<string, Seen | undefined>): Promise<ReadonlySet<string>> {
+    const answers = await inParallel([...seen], async ([key, one]) =>
+      (await isOutdated(key, one, this.world, this.ground.objects)) ? [key] : [],
+    );
+    return new Set(answers.flat());
   }
 
   private partOf(claim: string): InCluster | undefined {

@@ -381,6 +381,7 @@ export const claimCases: readonly ClaimCase[] = [
     run: async (t) => {
       await t.pool(ten);
       await t.served("a");
+      await t.until(t.isProtected);
       await t.removePool();
       return [await t.settled(), await t.hasPool()];
     },

@@ -108,10 +108,12 @@ export class Trial {
     return { apiGroup: this.provider.pools.apiVersion.split("/")[0], kind: this.provider.kind, name: this.namespace };
   }
   removePool = async (): Promise<void> => this.remove(this.provider.pools, this.namespace);
-  hasPool = async () => (await this.kube.get(this.provider.pools, this.namespace)) !== undefined;
+  hasPool = async () => (await this.getPool()) !== undefined;
+  /** Has the provider seen to it that the pool is there for as long as its addresses are? */
+  isProtected = async () => asList(asBag((await this.getPool())?.metadata)?.finalizers).length > 0;
+  private getPool = () => this.kube.get<KubeObject & Bag>(this.provider.pools, this.namespace);
   async counts(): Promise<readonly unknown[]> {
-    const pool = await this.kube.get<KubeObject & Bag>(this.provider.pools, this.namespace);
-    return this.provider.counts(asBag(pool?.status) ?? {});
+    return this.provider.counts(asBag((await this.getPool())?.status) ?? {});
   }
 
   async claim(name: string, spec: Bag = {}, metadata: Bag = {}): Promise<void> {

@@ -12,7 +12,7 @@ import { nameOfKind } from "../../integrations/object-key.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { applyPlan } from "../../state/apply.ts";
 import type { StateBackend } from "../../state/backend.ts";
-import { SimServer } from "./sim-server.ts";
+import { type SimEvent, SimServer } from "./sim-server.ts";
 import { tellWorld } from "./sim-watch.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 
@@ -33,6 +33,9 @@ export class SimController {
   private readonly kinds: ReadonlyMap<string, WorldKind>;
   /** The watches show nothing new. */
   isFrozen = false;
+  /** The kinds whose watches show nothing new. */
+  readonly late = new Set<string>();
+  private untold: SimEvent[] = [];
   private heard = 0;
 
   /** Kinds that are not `served` are not listed. */
@@ -179,7 +182,13 @@ export class SimController {
   }
 
   private tell(): void {
-    tellWorld(this.engine.world, this.server.events.slice(this.heard));
+    const events = [...this.untold, ...this.server.events.slice(this.heard)];
+    const isLate = ({ object }: SimEvent) => this.late.has(`${object.kind}`);
+    this.untold = events.filter(isLate);
     this.heard = this.server.events.length;
+    tellWorld(
+      this.engine.world,
+      events.filter((event) => !isLate(event)),
+    );
   }
 }

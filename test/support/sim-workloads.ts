@@ -275,7 +275,7 @@ export class WorkloadsPlay extends Play {
         // A pod that bears what nobody asks for now is not put on record again, once that was lost.
         const isUnknown = owner === undefined && this.seen.lost > 0;
         if (!isUnknown && owner !== ownerOfPod(pod)) throw this.broken(`${name} has ${ip}; on record it is ${owner}'s`);
-        if (this.isOfSet(pod)) this.checkFixed(`${name} ${network} ${nic}`, ip);
+        if (!isUnknown && this.isOfSet(pod)) this.checkFixed(`${name} ${network} ${nic}`, ip);
       }
     }
   }
@@ -328,9 +328,12 @@ export class WorkloadsPlay extends Play {
     this.mend();
     this.heal();
     await this.rest(() => this.server.events.length);
+    // What a controller found before it saw that pods are well.
+    this.forgetConflicts();
+    await this.rest(() => this.server.events.length);
   }
 
-  /** At rest all pods have their addresses, but where there are too few; what is on record is asked for, or borne. */
+  /** At rest all pods have their addresses, but where there are too few; what is on record is asked for, borne, or awaited by a pod. */
   checkRest(): void {
     const borne = new Set(
       this.apps
@@ -338,8 +341,9 @@ export class WorkloadsPlay extends Play {
         .filter((pod) => !hasEnded(pod))
         .flatMap(ipsOf),
     );
+    const awaiting = this.apps.all("Pod").filter(isGated).map(ownerOfPod);
     for (const { address, claim } of this.record.releasing)
-      if (!borne.has(`${formatAddress(address)}/24`))
+      if (!awaiting.includes(ownerOfKey(claim)) && !borne.has(`${formatAddress(address)}/24`))
         throw this.broken(`${formatAddress(address)} of ${claim} is never free`);
     const isFull = (name: string) => {
       const count = this.apps.all("ConfigMap").find(({ metadata }) => metadata.name.endsWith(name));

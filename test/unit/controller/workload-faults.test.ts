@@ -130,3 +130,23 @@ it("a pod without a ConfigMap says so after a minute: its plan is not applied, s
   await pass(20_000);
   expect(tending.said.join()).toContain("there is no ConfigMap nodeippool-deployment.web with its addresses");
 });
+
+it("a StatefulSet that is scaled up again keeps its addresses, also where its watch shows that late", async () => {
+  const { apps, sim, create, pass, told } = beginWorkloads();
+  create("StatefulSet", "web", { replicas: 2 });
+  await pass();
+  apps.areNodesStuck = true;
+  apps.edit("StatefulSet", "web", { replicas: 1 });
+  await pass();
+  expect(sim.lines()).toContain("10.0.0.2 StatefulSet/default:web/1/net1 releasing");
+  sim.late.add("StatefulSet");
+  apps.edit("StatefulSet", "web", { replicas: 2 });
+  apps.change(apps.find("Pod", "web-1") ?? {}, (one) => ({ ...one, status: { phase: "Failed" } }));
+  await pass(90_000);
+  create("Deployment", "app", { replicas: 1, strategy: { type: "Recreate" } });
+  await pass();
+  sim.late.clear();
+  apps.areNodesStuck = false;
+  await pass();
+  expect(told()).toEqual([expect.stringMatching("app-.* 10.0.0.3/24"), "web-0 10.0.0.1/24", "web-1 10.0.0.2/24"]);
+});

@@ -43,6 +43,8 @@ export abstract class Play {
   readonly time = new VirtualClock();
   record: Snapshot = emptySnapshot;
   readonly trace: string[] = [];
+  /** What the record and Events said, in order. With the events of the server, that is all that a controller does. */
+  readonly golden: string[] = [];
   steps = 0;
   faults = 0;
   kills = 0;
@@ -144,6 +146,11 @@ export abstract class Play {
       },
       integrations: this.integrations,
       today: this.today,
+      observer: {
+        ran: () => {},
+        recorded: (change) => this.golden.push(`record ${textOf(change)}`),
+        wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
+      },
     });
     const looking = [engine, ...this.tendings().map((one) => new Tender(ground, one))];
     me = {
@@ -237,4 +244,9 @@ export abstract class Play {
   broken(what: string): Error {
     return new Error(`${what}\n${this.trace.slice(-Number(process.env.TRACE ?? 60)).join("\n")}`);
   }
+}
+
+/** BigInts and all. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, (_, one) => (typeof one === "bigint" ? `${one}` : one));
 }

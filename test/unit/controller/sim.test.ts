@@ -1,27 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tries } from "../../support/long.ts";
-import { AuthorityGame } from "../../support/sim-authority.ts";
-import { Game } from "../../support/sim-game.ts";
-
-const odds = { fault: 3, kill: 0.3, change: 3 };
-
-/** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
-async function play<G extends Game>(game: G, seed: number, allocationOrder = "Lowest"): Promise<G> {
-  game.addPool("p", "10.0.0.0/24", "10.0.0.8", { allocationOrder });
-  game.addPool("q", "10.0.1.0/24", "10.0.1.20", {
-    allocationOrder,
-    ...(seed % 2 === 0 ? { reclaimPolicy: "Retain" } : {}),
-  });
-  game.togglePolicy("a", "eth1", "p");
-  // What somebody set by hand before: on the NIC of the policy, and on another one.
-  game.addOldNode("old1", "eth1", "10.0.0.3");
-  game.addOldNode("old2", "eth9", "10.0.0.1");
-  game.start();
-  while (game.steps < 2000) await game.step();
-  await game.calm();
-  game.checkRest();
-  return game;
-}
+import { newAuthorityGame, newGame, playNodes } from "../../support/sim-histories.ts";
 
 describe("controllers that are killed, fail and see late what happens", () => {
   const first = Number(process.env.SEED ?? 1);
@@ -39,7 +18,7 @@ describe("controllers that are killed, fail and see late what happens", () => {
     const known = [224, 1044, 3062, 100, 38].map((seed) => ({ seed, order: "Lowest" }));
     const more = Array.from({ length: count }, (_, i) => ({ seed: first + i, order: orders[i % orders.length] }));
     for (const { seed, order } of [...known, ...more]) {
-      const game = await play(new Game(seed, odds), seed, order).catch((error) => {
+      const game = await playNodes(newGame(seed), seed, order).catch((error) => {
         throw new Error(`seed ${seed}, order ${order}: ${error.message}`);
       });
       total.steps += game.steps;
@@ -54,7 +33,7 @@ describe("controllers that are killed, fail and see late what happens", () => {
   it("nor where NICs are pulled, and come back with what they had", { timeout: 60_000 + count * 5000 }, async () => {
     // 7: two nodes get one address where a report that does not name a NIC counts as evidence.
     for (const seed of [7, ...Array.from({ length: count }, (_, i) => first + i)])
-      await play(new Game(seed, odds, true), seed).catch((error) => {
+      await playNodes(newGame(seed, true), seed).catch((error) => {
         throw new Error(`seed ${seed}: ${error.message}`);
       });
   });
@@ -65,7 +44,7 @@ describe("controllers that are killed, fail and see late what happens", () => {
     let changes = 0;
     // 2, 33: a node loses its address where a watch shows the end of its policy before the pool that a plan has now.
     for (const seed of [2, 33, ...Array.from({ length: count - 2 }, (_, i) => first + i)]) {
-      const game = await play(new AuthorityGame(seed, odds), seed).catch((error) => {
+      const game = await playNodes(newAuthorityGame(seed), seed).catch((error) => {
         throw new Error(`seed ${seed}: ${error.message}`);
       });
       changes += game.changes;

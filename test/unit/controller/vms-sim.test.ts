@@ -1,19 +1,6 @@
 import { expect, it } from "vitest";
 import { tries } from "../../support/long.ts";
-import { VmsPlay } from "../../support/sim-vms.ts";
-
-/** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
-async function play(seed: number, isMoving: boolean): Promise<VmsPlay> {
-  const game = new VmsPlay(seed, { fault: 3, kill: 0.3, change: 5 }, isMoving);
-  game.start();
-  game.start();
-  while (game.steps < 2000) await game.step();
-  await game.calm();
-  game.checkRest();
-  await game.end();
-  game.checkEnd();
-  return game;
-}
+import { playVms } from "../../support/sim-histories.ts";
 
 const first = Number(process.env.SEED ?? 1);
 const count = Number(process.env.COUNT ?? tries(1, 2000));
@@ -32,7 +19,7 @@ it.each([
   async (_, known, isMoving) => {
     const total = { faults: 0, kills: 0, running: 0, handed: 0, frozen: 0 };
     for (const seed of [...known, ...Array.from({ length: count }, (_, i) => first + i)]) {
-      const { faults, kills, seen } = await play(seed, isMoving).catch((error) => {
+      const { faults, kills, seen } = await playVms(seed, isMoving).catch((error) => {
         throw new Error(`seed ${seed}: ${error.message}`);
       });
       for (const [what, number] of Object.entries({ faults, kills, ...seen }))

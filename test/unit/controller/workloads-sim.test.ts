@@ -1,19 +1,6 @@
 import { expect, it } from "vitest";
 import { tries } from "../../support/long.ts";
-import { WorkloadsPlay } from "../../support/sim-workloads.ts";
-
-/** Plays a history, lets it come to rest, and looks at what came of it. The seed is all it takes to play it again. */
-async function play(seed: number): Promise<WorkloadsPlay> {
-  const game = new WorkloadsPlay(seed, { fault: 3, kill: 0.3, change: 5 });
-  game.start();
-  game.start();
-  while (game.steps < 2000) await game.step();
-  await game.calm();
-  game.checkRest();
-  await game.finish();
-  game.checkEnd();
-  return game;
-}
+import { playWorkloads } from "../../support/sim-histories.ts";
 
 const first = Number(process.env.SEED ?? 1);
 const count = Number(process.env.COUNT ?? tries(3, 2000));
@@ -23,7 +10,7 @@ it("no two pods have one address, whoever comes and goes; pods that stay keep th
 }, async () => {
   const total = { faults: 0, kills: 0, conflicts: 0, running: 0, handed: 0, frozen: 0, lost: 0, freed: 0 };
   for (const seed of Array.from({ length: count }, (_, i) => first + i)) {
-    const { faults, kills, seen } = await play(seed).catch((error) => {
+    const { faults, kills, seen } = await playWorkloads(seed).catch((error) => {
       throw new Error(`seed ${seed}: ${error.message}`);
     });
     for (const [what, number] of Object.entries({ faults, kills, ...seen }))

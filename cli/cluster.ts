@@ -1,5 +1,5 @@
-import { clusterPools } from "../controller/pools.ts";
-import type { Seen } from "../controller/seen.ts";
+import { clusterPools } from "../controller/allocate/pools.ts";
+import type { Seen } from "../controller/cache/seen.ts";
 import type { Authority, Pool } from "../core/index.ts";
 import { asBag, type Bag, conditionOf } from "../schema/objects.ts";
 import type { StateOptions } from "./state.ts";

@@ -1,8 +1,8 @@
 import type { LogLevel } from "../controller/ground.ts";
 import { logger } from "../controller/log.ts";
-import { checkAccount } from "../controller/own-account.ts";
-import { parseListen } from "../controller/server.ts";
-import { type ControllerOptions, runController } from "../controller/start.ts";
+import { checkAccount } from "../controller/run/own-account.ts";
+import { parseListen } from "../controller/run/server.ts";
+import { type ControllerOptions, runController } from "../controller/run/start.ts";
 import { timing } from "../controller/timing.ts";
 import { IpamError } from "../core/errors.ts";
 import { findAccess } from "../kube/index.ts";

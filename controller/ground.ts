@@ -1,7 +1,7 @@
+import type { Allocation } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
-import type { RecordChange } from "./record-change.ts";
 import type { Timing } from "./timing.ts";
 
 /** What the engine stands on; a simulator has its own of each. */
@@ -34,6 +34,17 @@ export interface Observer {
   recorded(change: RecordChange): void;
   /** Something is wrong with an object, or still is: in a word, and in a sentence. */
   wrong(about: string, problem: string, message: string): void;
+}
+
+/** What one commit changed in the record. */
+export interface RecordChange {
+  readonly allocated: readonly Allocation[];
+  /** Their owners had these addresses before the record had them. */
+  readonly adopted: readonly Allocation[];
+  /** Their owners claim them again before they were free. */
+  readonly reclaimed: readonly Allocation[];
+  readonly releasing: readonly Allocation[];
+  readonly released: readonly Allocation[];
 }
 
 /** Something that whoever runs the controller may want to read. */

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { metricsOf } from "../../controller/metrics.ts";
+import { metricsOf } from "../../controller/run/metrics.ts";
 import { emptySnapshot } from "../../core/index.ts";
 import { root } from "../support/console.ts";
 

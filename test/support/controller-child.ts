@@ -1,6 +1,6 @@
 // Run as a program, and killed at any time: KUBECONFIG NAMESPACE [OPTIONS]. A controller that is in a hurry; options, as
 // JSON, say what it serves besides.
-import { runController } from "../../controller/start.ts";
+import { runController } from "../../controller/run/start.ts";
 import { findAccess } from "../../kube/index.ts";
 import { hurried } from "./controller-timing.ts";
 

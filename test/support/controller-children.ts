@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ControllerOptions } from "../../controller/start.ts";
+import type { ControllerOptions } from "../../controller/run/start.ts";
 
 type Served = Pick<ControllerOptions, "nodeSlices" | "ipamClaims" | "vmClaims" | "vmAddresses" | "workloadAddresses">;
 

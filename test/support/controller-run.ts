@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
 import type { LogEvent } from "../../controller/ground.ts";
-import { runController } from "../../controller/start.ts";
+import { runController } from "../../controller/run/start.ts";
 import type { Timing } from "../../controller/timing.ts";
 import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
 import type { FreeingNodes } from "../../integrations/freeing-nodes.ts";

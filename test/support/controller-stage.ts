@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
 import type { LogEvent } from "../../controller/ground.ts";
-import { runController } from "../../controller/start.ts";
+import { runController } from "../../controller/run/start.ts";
 import { formatAddress, type Snapshot } from "../../core/index.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";

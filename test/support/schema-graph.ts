@@ -62,9 +62,9 @@ export function importsOf({ path, tree }: Source): string[] {
   });
 }
 
-/** The room that a file belongs to; the folder of each integration is one, and so is a file at the top. */
+/** The room that a file belongs to; the folder of each integration and each folder of the controller is one, and so is a file at the top. */
 export function layerOf(path: string): string {
-  return /^integrations\/[^/]+(?=\/)|^[^/]+/.exec(path)?.[0] as string;
+  return /^(?:integrations|controller)\/[^/]+(?=\/)|^[^/]+/.exec(path)?.[0] as string;
 }
 
 /** For each layer the layers, packages and built-in modules that it may import. */

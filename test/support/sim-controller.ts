@@ -1,10 +1,10 @@
-import { tellContest, tellRefused } from "../../controller/contest.ts";
-import { Engine } from "../../controller/engine.ts";
+import { kindsOf } from "../../controller/cache/kinds.ts";
+import type { WorldKind } from "../../controller/cache/world.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
-import { kindsOf } from "../../controller/kinds.ts";
+import { Engine } from "../../controller/run/engine.ts";
 import { timing } from "../../controller/timing.ts";
-import type { WorldKind } from "../../controller/world.ts";
-import { limitWrites } from "../../controller/write-limit.ts";
+import { tellContest, tellRefused } from "../../controller/write/contest.ts";
+import { limitWrites } from "../../controller/write/write-limit.ts";
 import { emptySnapshot, formatBlock, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nmstate } from "../../integrations/nmstate/index.ts";

@@ -1,10 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import { Engine } from "../../controller/engine.ts";
+import type { World } from "../../controller/cache/world.ts";
 import type { LogEvent } from "../../controller/ground.ts";
-import { Tender } from "../../controller/tender.ts";
+import { Tender } from "../../controller/reconcile/tender.ts";
+import { Engine } from "../../controller/run/engine.ts";
 import { timing } from "../../controller/timing.ts";
-import type { World } from "../../controller/world.ts";
-import { limitWrites } from "../../controller/write-limit.ts";
+import { limitWrites } from "../../controller/write/write-limit.ts";
 import { emptySnapshot, IpamError, type Snapshot } from "../../core/index.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { nameOfKind } from "../../integrations/object-key.ts";

@@ -1,8 +1,8 @@
-import { tellRefused } from "../../controller/contest.ts";
 import type { LogEvent, Observer } from "../../controller/ground.ts";
-import { Tender } from "../../controller/tender.ts";
+import { Tender } from "../../controller/reconcile/tender.ts";
 import { timing } from "../../controller/timing.ts";
-import { limitWrites } from "../../controller/write-limit.ts";
+import { tellRefused } from "../../controller/write/contest.ts";
+import { limitWrites } from "../../controller/write/write-limit.ts";
 import { nameOfKind } from "../../integrations/object-key.ts";
 import type { Tending } from "../../integrations/tending.ts";
 import type { Bag } from "../../schema/objects.ts";

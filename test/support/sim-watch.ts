@@ -1,5 +1,5 @@
-import { keep } from "../../controller/seen.ts";
-import { selectionsOf, type World, type WorldKind } from "../../controller/world.ts";
+import { keep } from "../../controller/cache/seen.ts";
+import { selectionsOf, type World, type WorldKind } from "../../controller/cache/world.ts";
 import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { SimEvent } from "./sim-server.ts";

@@ -18,6 +18,7 @@ import {
  * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. Surfaces import
  * no other one, but that the command line starts the controller; detect, which runs in pods, knows addresses alone; an integration imports no other one; the record knows no manifests, so state needs no schema.
  */
+const controllerMay = ["core", "schema", "integrations", "pipeline", "kube", "state"];
 const rules: Rules = {
   core: ["ip-address"],
   schema: ["core", "yaml"],
@@ -81,15 +82,35 @@ const rules: Rules = {
     "node:fs",
   ],
   detect: ["core", "node:child_process", "node:timers/promises"],
-  controller: [
-    "core",
-    "schema",
-    "integrations",
-    "pipeline",
-    "kube",
-    "state",
-    "prom-client",
+  controller: [...controllerMay],
+  "controller/cache": [...controllerMay, "controller", "node:crypto"],
+  "controller/record": [...controllerMay, "controller", "controller/cache"],
+  "controller/allocate": [...controllerMay, "controller", "controller/cache", "controller/record"],
+  "controller/write": [
+    ...controllerMay,
+    "controller",
+    "controller/cache",
+    "controller/record",
+    "controller/allocate",
     "node:crypto",
+  ],
+  "controller/reconcile": [
+    ...controllerMay,
+    "controller",
+    "controller/cache",
+    "controller/record",
+    "controller/allocate",
+    "controller/write",
+  ],
+  "controller/run": [
+    ...controllerMay,
+    "controller",
+    "controller/cache",
+    "controller/record",
+    "controller/allocate",
+    "controller/write",
+    "controller/reconcile",
+    "prom-client",
     "node:http",
     "node:net",
   ],
@@ -106,6 +127,9 @@ const rules: Rules = {
     "state",
     "detect",
     "controller",
+    "controller/allocate",
+    "controller/cache",
+    "controller/run",
     "commander",
     "@bomb.sh/tab",
     "@bomb.sh/tab/commander",
@@ -121,12 +145,14 @@ const pure = [
   "integrations/metal3",
   "integrations/whereabouts",
   "integrations/ipamclaim",
+  "integrations/capi",
+  "integrations/workload",
 ];
 const files = sources();
 
 /** What a file imports of an API server or of HTTP that is not its business. */
 function strangersToKube(file: Source): string[] {
-  if (layerOf(file.path) === "kube" || file.path === "controller/server.ts") return [];
+  if (layerOf(file.path) === "kube" || file.path === "controller/run/server.ts") return [];
   const mayKnow = /^(state\/kubernetes\/|controller\/|cli\/)/.test(file.path);
   return importsOf(file)
     .filter(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { changeOf, fingerprint } from "../../../controller/change.ts";
-import { keep, type Seen } from "../../../controller/seen.ts";
+import { keep, type Seen } from "../../../controller/cache/seen.ts";
+import { changeOf, fingerprint } from "../../../controller/write/change.ts";
 import type { WatchedKind } from "../../../integrations/in-cluster.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { RenderedObject } from "../../../integrations/integration.ts";

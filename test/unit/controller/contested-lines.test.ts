@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { contestedIn } from "../../../controller/contested-lines.ts";
-import { LinesByOwner } from "../../../controller/lines-by-owner.ts";
-import { occupied, type Showing } from "../../../controller/occupied.ts";
+import { contestedIn } from "../../../controller/allocate/contested-lines.ts";
+import { occupied, type Showing } from "../../../controller/allocate/occupied.ts";
+import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, unwrap } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 

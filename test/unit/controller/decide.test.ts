@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { decide } from "../../../controller/decide.ts";
+import { decide } from "../../../controller/allocate/decide.ts";
 import { type Claim, formatBlock, formatOwner, ownerOfKey } from "../../../core/index.ts";
 import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
 

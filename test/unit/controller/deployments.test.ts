@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keep } from "../../../controller/seen.ts";
+import { keep } from "../../../controller/cache/seen.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { indexAnnotation } from "../../../integrations/workload/pods.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

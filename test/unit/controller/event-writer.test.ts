@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { EventWriter } from "../../../controller/event-writer.ts";
 import type { Observer } from "../../../controller/ground.ts";
 import { logChange } from "../../../controller/log.ts";
+import { EventWriter } from "../../../controller/write/event-writer.ts";
 import { emptySnapshot } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";

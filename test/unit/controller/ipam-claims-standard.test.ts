@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../../controller/kinds.ts";
+import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { begin, claim, pool, showing } from "../../support/ipam-claims.ts";

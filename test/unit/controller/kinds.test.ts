@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../../controller/kinds.ts";
-import { keep } from "../../../controller/seen.ts";
+import { kindsOf } from "../../../controller/cache/kinds.ts";
+import { keep } from "../../../controller/cache/seen.ts";
 import type { Concern, InCluster, WatchedKind } from "../../../integrations/in-cluster.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { KnownRecord } from "../../../controller/known-record.ts";
-import { noChange } from "../../../controller/record-change.ts";
+import { KnownRecord } from "../../../controller/record/known-record.ts";
+import { noChange } from "../../../controller/record/record-change.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";

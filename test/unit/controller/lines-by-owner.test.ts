@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { LinesByOwner } from "../../../controller/lines-by-owner.ts";
+import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { type Allocation, ownerOfKey, type Snapshot } from "../../../core/index.ts";
 import { recordOf, textOf } from "../../support/core-text.ts";
 import { seeded } from "../../support/seeded.ts";

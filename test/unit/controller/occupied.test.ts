@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { askedBeside } from "../../../controller/asked-beside.ts";
-import { LinesByOwner } from "../../../controller/lines-by-owner.ts";
-import { type Occupied, occupied, without } from "../../../controller/occupied.ts";
+import { askedBeside } from "../../../controller/allocate/asked-beside.ts";
+import { type Occupied, occupied, without } from "../../../controller/allocate/occupied.ts";
+import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, type Use, unwrap } from "../../../core/index.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
 

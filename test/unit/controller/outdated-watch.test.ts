@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { keep } from "../../../controller/seen.ts";
+import { keep } from "../../../controller/cache/seen.ts";
 import { timing } from "../../../controller/timing.ts";
 import { formatAddress } from "../../../core/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";

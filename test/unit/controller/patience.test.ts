@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Patience } from "../../../controller/patience.ts";
+import { Patience } from "../../../controller/write/patience.ts";
 import type { TendStep } from "../../../integrations/tending.ts";
 
 const change = (uid: string, after?: number): TendStep => {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type PoolFacts, poolStatus } from "../../../controller/pool-status.ts";
+import { type PoolFacts, poolStatus } from "../../../controller/reconcile/pool-status.ts";
 import type { Pending } from "../../../core/index.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { lineOf, poolOf } from "../../support/core-text.ts";

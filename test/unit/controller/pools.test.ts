@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { clusterPools } from "../../../controller/pools.ts";
-import type { Seen } from "../../../controller/seen.ts";
+import { clusterPools } from "../../../controller/allocate/pools.ts";
+import type { Seen } from "../../../controller/cache/seen.ts";
 import { formatAddress } from "../../../core/index.ts";
 import type { Bag } from "../../../schema/objects.ts";
 

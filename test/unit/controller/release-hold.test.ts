@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Ground } from "../../../controller/ground.ts";
-import { KnownRecord } from "../../../controller/known-record.ts";
-import { ReleaseHold } from "../../../controller/release-hold.ts";
+import { KnownRecord } from "../../../controller/record/known-record.ts";
+import { ReleaseHold } from "../../../controller/record/release-hold.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot } from "../../../core/index.ts";
 import { lineOf } from "../../support/core-text.ts";

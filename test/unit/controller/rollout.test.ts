@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Rollout } from "../../../controller/rollout.ts";
+import { Rollout } from "../../../controller/write/rollout.ts";
 import type { Fares } from "../../../integrations/in-cluster.ts";
 import { tableOf } from "../../support/core-table.ts";
 

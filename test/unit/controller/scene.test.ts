@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../../controller/kinds.ts";
-import { clusterNode, readScene } from "../../../controller/scene.ts";
-import type { Seen } from "../../../controller/seen.ts";
-import { World } from "../../../controller/world.ts";
+import { clusterNode, readScene } from "../../../controller/allocate/scene.ts";
+import { kindsOf } from "../../../controller/cache/kinds.ts";
+import type { Seen } from "../../../controller/cache/seen.ts";
+import { World } from "../../../controller/cache/world.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { Selections } from "../../../controller/selections.ts";
+import { Selections } from "../../../controller/cache/selections.ts";
 
 function begin() {
   const there = new Set<string>();

@@ -1,9 +1,9 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { health, type Vitals } from "../../../controller/health.ts";
-import { counting, metricsOf } from "../../../controller/metrics.ts";
-import { parseListen, serve } from "../../../controller/server.ts";
+import { health, type Vitals } from "../../../controller/run/health.ts";
+import { counting, metricsOf } from "../../../controller/run/metrics.ts";
+import { parseListen, serve } from "../../../controller/run/server.ts";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { LinesByOwner } from "../../../controller/lines-by-owner.ts";
-import { occupied } from "../../../controller/occupied.ts";
-import { Shown } from "../../../controller/shown.ts";
+import { occupied } from "../../../controller/allocate/occupied.ts";
+import { Shown } from "../../../controller/allocate/shown.ts";
+import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { parseAddress, type Use, unwrap } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core-text.ts";
 import { seeded } from "../../support/seeded.ts";

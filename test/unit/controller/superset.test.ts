@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { changedFields, isOnlyDropped, isSuperset } from "../../../controller/superset.ts";
+import { changedFields, isOnlyDropped, isSuperset } from "../../../controller/write/superset.ts";
 
 describe("what was applied is there", () => {
   it.each([

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { keep } from "../../../controller/seen.ts";
-import { sweep } from "../../../controller/sweep.ts";
-import { World, type WorldKind } from "../../../controller/world.ts";
+import { keep } from "../../../controller/cache/seen.ts";
+import { World, type WorldKind } from "../../../controller/cache/world.ts";
+import { sweep } from "../../../controller/run/sweep.ts";
 
 /** A world that watches pods with a label. */
 function worldOf(label: string, mayHaveAny: boolean) {

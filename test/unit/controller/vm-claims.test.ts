@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { keep } from "../../../controller/seen.ts";
+import { keep } from "../../../controller/cache/seen.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { refused } from "../../support/sim-server.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { kindsOf, mergedKinds } from "../../../controller/kinds.ts";
-import { watchNames } from "../../../controller/watches.ts";
-import type { WorldKind } from "../../../controller/world.ts";
+import { kindsOf, mergedKinds } from "../../../controller/cache/kinds.ts";
+import type { WorldKind } from "../../../controller/cache/world.ts";
+import { watchNames } from "../../../controller/run/watches.ts";
 import { integrationsInCluster, tendingInCluster } from "../../../pipeline/integrations.ts";
 
 it("each watch is named by its kind and what it selects, with every integration on", () => {

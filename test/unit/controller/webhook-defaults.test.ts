@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { contestMessage } from "../../../controller/contest.ts";
-import type { Write } from "../../../controller/write-limit.ts";
+import { contestMessage } from "../../../controller/write/contest.ts";
+import type { Write } from "../../../controller/write/write-limit.ts";
 import { IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { Integration } from "../../../integrations/integration.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { nextConflicts } from "../../../controller/quarantine.ts";
-import { keep } from "../../../controller/seen.ts";
+import { keep } from "../../../controller/cache/seen.ts";
+import { nextConflicts } from "../../../controller/reconcile/quarantine.ts";
 import { type Allocation, parseAddress } from "../../../core/index.ts";
 import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../../controller/kinds.ts";
-import { sweep } from "../../../controller/sweep.ts";
+import { kindsOf } from "../../../controller/cache/kinds.ts";
+import { sweep } from "../../../controller/run/sweep.ts";
 import { timing } from "../../../controller/timing.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { objectKey } from "../../../integrations/object-key.ts";

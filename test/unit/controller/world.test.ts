@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { kindsOf } from "../../../controller/kinds.ts";
-import { refresh } from "../../../controller/refresh.ts";
-import type { Seen } from "../../../controller/seen.ts";
-import { World } from "../../../controller/world.ts";
+import { kindsOf } from "../../../controller/cache/kinds.ts";
+import { refresh } from "../../../controller/cache/refresh.ts";
+import type { Seen } from "../../../controller/cache/seen.ts";
+import { World } from "../../../controller/cache/world.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";

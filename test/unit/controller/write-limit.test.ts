@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { limitWrites, pauseAfterWrites, type Write } from "../../../controller/write-limit.ts";
+import { limitWrites, pauseAfterWrites, type Write } from "../../../controller/write/write-limit.ts";
 import { Later } from "../../../kube/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/controller-objects.ts";

@@ -1,0 +1,76 @@
+import { nodeOwner } from "../../core/index.ts";
+import { isManaged } from "../../integrations/in-cluster.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { kindInGroup, nameOfKind } from "../../integrations/object-key.ts";
+import { poolKind } from "../cache/kinds.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { World } from "../cache/world.ts";
+import type { IsMachine } from "./occupied.ts";
+
+/** Is it a pool itself? Other objects define pools among other things. */
+export function isNodeIPPool(object: Seen): boolean {
+  return nameOfKind(object) === poolKind;
+}
+
+/** The integration that a claim is of. */
+export function integrationOf(claim: string, integrations: readonly Integration[]): Integration | undefined {
+  return integrations.find(({ isClaim }) => isClaim(claim));
+}
+
+/** The integration that reads an object to see who asks. */
+export function readerOf(object: Seen, integrations: readonly Integration[]): Integration | undefined {
+  return integrations.find((one) => isReadBy(one, object));
+}
+
+/** Does an integration read objects of a kind, as keys have it? */
+export function readsKind({ reads }: Integration, name: string): boolean {
+  return reads.some(({ kind, group }) => kindInGroup(kind, group) === name);
+}
+
+/** May objects that an integration reads define pools? */
+export function definesPools({ pools }: Integration): boolean {
+  return pools !== undefined;
+}
+
+/** The objects that may define pools. */
+export function poolObjects(world: World, integrations: readonly Integration[]): Seen[] {
+  return [...world.all(poolKind), ...readObjects(world, integrations.filter(definesPools))];
+}
+
+/** All objects that integrations read to see who asks, also those that are being deleted. */
+export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
+  return integrations.flatMap((one) =>
+    one.reads.flatMap(({ kind, group }) =>
+      world.all(kindInGroup(kind, group)).filter((object) => isReadBy(one, object)),
+    ),
+  );
+}
+
+/** Does an object ask for addresses? One that is being deleted does not. */
+export function asks(object: Seen, integrations: readonly Integration[]): boolean {
+  return object.metadata.deletionTimestamp === undefined && integrations.some((one) => isReadBy(one, object));
+}
+
+/** Is it an object that an integration reads to see who asks? One that the controller made is not, and not kept whole. */
+export function isReadBy({ reads }: Integration, object: Seen): boolean {
+  return (
+    !isManaged(object) &&
+    reads.some((one) => kindInGroup(one.kind, one.group) === nameOfKind(object) && one.owns(object))
+  );
+}
+
+/** Does an object that another program made for an owner go with it? The owner is being deleted then. */
+export function goesWithOwner(object: Seen, world: World, integrations: readonly Integration[]): boolean {
+  const { owners } = world.concerns(object);
+  const [owner] = owners === "all" ? [] : owners;
+  if (owner === undefined || world.owner(owner)?.metadata.deletionTimestamp === undefined) return false;
+  return integrations.some(({ inCluster }) => inCluster?.takesOver?.(object, owner, undefined) === true);
+}
+
+/** Is a node the machine of an owner, by its object as it is seen? */
+export function machinesIn(world: World, integrations: readonly Integration[]): IsMachine {
+  return (owner, name) => {
+    const node = world.owner(nodeOwner(name));
+    return node !== undefined && integrations.some(({ inCluster }) => inCluster?.isMachine?.(owner, node) === true);
+  };
+}

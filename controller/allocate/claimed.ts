@@ -1,0 +1,36 @@
+import type { Claim, Use } from "../../core/index.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { nameOfKind } from "../../integrations/object-key.ts";
+import { placeless } from "../../schema/objects.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { World } from "../cache/world.ts";
+import type { LinesByOwner } from "../record/lines-by-owner.ts";
+import { factsOf, type Scene } from "./scene.ts";
+
+/**
+ * What owners without a line show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
+ * takes nothing from anybody.
+ */
+export function claimedBeside(
+  claims: readonly Claim[],
+  lines: LinesByOwner,
+  scene: Scene,
+  world: World,
+  integrations: readonly Integration[],
+): Use[] {
+  const ownersOf = (object: Seen) => {
+    const { owners } = world.concerns(object);
+    return owners === "all" ? [] : owners;
+  };
+  const isWithout = (object: Seen) => ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0);
+  if (claims.every((claim) => lines.hasLine(claim))) return [];
+  return integrations.flatMap(({ inCluster }) => {
+    if (inCluster?.claimed === undefined) return [];
+    const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);
+    const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
+    const usages = inCluster.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
+    const objects = new Set([...owners.flatMap((owner) => world.ofOwner(owner)), ...usages]);
+    const given = [...scene.shared, ...[...objects].map(placeless)];
+    return objects.size === 0 ? [] : inCluster.claimed(given, factsOf(world, scene));
+  });
+}

@@ -1,0 +1,91 @@
+import {
+  type Allocation,
+  byAddress,
+  clusterSet,
+  nameOfKey,
+  ownerOfKey,
+  parseOwner,
+  type Snapshot,
+} from "../../core/index.ts";
+import type { LinesByOwner } from "../record/lines-by-owner.ts";
+import { keyOfLine } from "../record/release-hold.ts";
+import type { Occupied, Showing } from "./occupied.ts";
+import type { OwnerStanding } from "./owner-standing.ts";
+import type { Shown } from "./shown.ts";
+
+/** An address that one owner has, and the line by which it is on record for another owner, which is losing it. */
+export interface ContestedLine {
+  readonly use: Showing;
+  readonly line: Allocation;
+}
+
+/** What the cluster says about owners and their lines. */
+export interface LineEvidence {
+  /** Reports whether the object of an owner is gone. */
+  readonly isGone: (owner: string) => boolean;
+  /** Reports whether nobody knows who asks for a line: its part of the record, or a kind, cannot be read. */
+  readonly isUnknown: (line: Allocation) => boolean;
+  /** Whether a live line stays although no claim asks for it. */
+  readonly standing: Pick<OwnerStanding, "isHeld" | "isRetained">;
+  /** What the reports of owners show. */
+  readonly shown: Pick<Shown, "of">;
+}
+
+/**
+ * Returns the contested addresses, by pool. An older backup of the record brings lines back whose addresses other owners got since.
+ *
+ *  the line's owner | the line       | the other owner, which has no | the line
+ *                   |                |  live line of the pool, is    |
+ *  -----------------+----------------+-------------------------------+----------------------
+ *  gone             | live, retained | given the address             | is contested
+ *  any              | live, and held | any other                     | stays its owner's
+ *  gone             | any other      | given the address             | is contested
+ *  gone             | any other      | of its kind, and shows it     | is contested
+ *  there            | live           | any                           | stays its owner's
+ *  there            | releasing      | given the address             | is contested
+ *  there, does not  | releasing      | of its kind, and shows it     | is contested
+ *   show it         |                |                               |
+ *  any              | any            | any other                     | stays its owner's
+ *
+ * What a node shows does not contest the line of a host or an IPAddressClaim: the node may be its machine.
+ * A contested line does not go back to its owner. A claim of the other owner waits until the line is free, and adopts the address.
+ */
+export function contestedIn(
+  { ofOthers }: Occupied,
+  lines: LinesByOwner,
+  { isGone, isUnknown, standing, shown }: LineEvidence,
+): ReadonlyMap<string, readonly ContestedLine[]> {
+  const isLosing = (line: Allocation, use: Showing) => {
+    const owner = ownerOfKey(line.claim);
+    const isLive = lines.of(owner).allocations.includes(line);
+    const isHeld = standing.isHeld(line) && !(use.isGiven === true && standing.isRetained(line));
+    const mayLose = isGone(owner) && !isUnknown(line) && !isHeld;
+    if (line.set !== clusterSet || (isLive && !mayLose)) return false;
+    const shows = (one: Showing) => one.address === line.address && !one.isTemporary;
+    const isStillShown = !isGone(owner) && shown.of(owner).some(shows);
+    return use.isGiven === true || (kindOf(use.owner) === kindOf(owner) && !isStillShown);
+  };
+  const isWithoutLine = ({ owner = "" }: Showing, pool: string) =>
+    !isGone(owner) && !lines.of(owner).allocations.some((line) => line.pool === pool);
+  return new Map(
+    [...ofOthers].map(([pool, found]) => {
+      const contested = found.filter(({ use, line }) => isWithoutLine(use, pool) && isLosing(line, use));
+      return [pool, contested];
+    }),
+  );
+}
+
+/** Returns the record with each contested line as that of the owner that has its address: objects of many owners list it until it is adopted. */
+export function asHad(record: Snapshot, contested: Iterable<ContestedLine>): Snapshot {
+  const all = [...contested];
+  if (all.length === 0) return record;
+  const lost = new Set(all.map(({ line }) => keyOfLine(line)));
+  const isLeft = (line: Allocation) => !lost.has(keyOfLine(line));
+  const had = all.map(({ use: { owner = "" }, line }) => ({ ...line, claim: `${owner}/${nameOfKey(line.claim)}` }));
+  const allocations = [...record.allocations.filter(isLeft), ...had].sort(byAddress);
+  return { ...record, allocations, releasing: record.releasing.filter(isLeft) };
+}
+
+function kindOf(owner = ""): string | undefined {
+  return parseOwner(owner).value?.kind;
+}

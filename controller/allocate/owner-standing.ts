@@ -1,0 +1,138 @@
+import { type Allocation, nodeOwner, ownerOfKey } from "../../core/index.ts";
+import type { Facts, Integration } from "../../integrations/integration.ts";
+import { objectKey } from "../../integrations/object-key.ts";
+import { asBag } from "../../schema/objects.ts";
+import type { World } from "../cache/world.ts";
+import { integrationOf, readerOf } from "./asking.ts";
+import { isEnding, isHandedOver, isLeftToPlan } from "./left-to-plan.ts";
+import type { SourceOf } from "./reset.ts";
+import type { Scene } from "./scene.ts";
+import type { UnreadAddresses } from "./unread-addresses.ts";
+
+/** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
+export class OwnerStanding {
+  /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
+  readonly rejected: ReadonlySet<string>;
+  /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, who may have addresses on record that cannot be read, and all while reports are missed. */
+  private readonly waiting: ReadonlySet<string>;
+  /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
+  readonly kept: ReadonlySet<string>;
+  private readonly integrations: readonly Integration[];
+  /** The owners for whom an integration can make nothing, by its name. */
+  private readonly barred: ReadonlyMap<string, ReadonlySet<string>>;
+  private readonly world: World;
+  private readonly scene: Scene;
+  private readonly sourceOf: SourceOf;
+  private readonly isReporting: boolean;
+
+  constructor(
+    world: World,
+    integrations: readonly Integration[],
+    owners: ReadonlySet<string>,
+    scene: Scene,
+    facts: Facts,
+    sourceOf: SourceOf,
+    unread: UnreadAddresses,
+  ) {
+    this.world = world;
+    this.integrations = integrations;
+    this.scene = scene;
+    this.sourceOf = sourceOf;
+    const about = [...owners].flatMap((owner) => world.ofOwner(owner));
+    const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
+    const unready = facts.nodes.filter(({ isReady }) => isReady === false);
+    const waiting = [...owners].filter(
+      (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
+    );
+    this.barred = new Map(
+      integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
+    );
+    this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
+    this.isReporting = world.isReporting();
+    this.waiting = this.isReporting
+      ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
+      : new Set(owners);
+    const isRejected = (owner: string) => this.rejected.has(world.keyOfOwner(owner) ?? owner);
+    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(isRejected)]) : this.waiting;
+  }
+
+  /** Does an owner get nothing new? Where it is only its node that is not Ready, it gets what it is shown to have. */
+  isWaiting(owner: string, isShown: boolean): boolean {
+    const isMerelyUnready = this.isReporting && !isWaiting(owner, this.world, this.integrations);
+    return this.waiting.has(owner) && !(isShown && isMerelyUnready);
+  }
+
+  /** Can an integration make nothing for an owner? */
+  isBarred({ name }: Integration, owner: string): boolean {
+    return this.barred.get(name)?.has(owner) ?? false;
+  }
+
+  /** All for whom some integration can make nothing. */
+  get allBarred(): ReadonlySet<string> {
+    return new Set([...this.barred.values()].flatMap((owners) => [...owners]));
+  }
+
+  /** Those of whom this is otherwise than it was. */
+  barredNow(before: ReadonlySet<string>): string[] {
+    const now = this.allBarred;
+    return [...new Set([...before, ...now])].filter((owner) => before.has(owner) !== now.has(owner));
+  }
+
+  /**
+   * Does a line stay although nobody claims it now?
+   *
+   *  its owner    | its pool, and what asked for it            | it
+   *  -------------+--------------------------------------------+-----------
+   *  there, not   | the pool was left to a plan, which has not | stays
+   *   deleted     |  taken it over                             |
+   *  the same     | the pool was left to a plan, which has     | is released
+   *  gone, or     | the pool retains its addresses             | stays
+   *   deleted     |                                            |
+   *  gone, or no  | the pool is gone, or retains its addresses | stays
+   *   object      |                                            |
+   *  gone         | the pool is gone, and was but what all who | is released
+   *               | asked for it together said                 |
+   *  gone         | the pool is there                          | is released
+   *  there, or no | what asked for it cannot be acted upon     | stays
+   *   object      |                                            |
+   *  there        | who claimed it can make nothing for it     | stays
+   *  there, and   | any                                        | stays
+   *   shows it    |                                            |
+   *  any          | anything else                              | is released
+   */
+  isHeld(line: Allocation): boolean {
+    const { pool, claim } = line;
+    const owner = ownerOfKey(claim);
+    const there = this.world.owner(owner);
+    const isGone = this.world.isGone(owner);
+    const integration = integrationOf(claim, this.integrations);
+    const isBarred = integration !== undefined && this.isBarred(integration, owner);
+    const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
+    const object = this.scene.pools.get(pool)?.object;
+    if (isEnding(owner, this.world) && this.isRetained(line)) return true;
+    if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
+    if (!isGone && (isBarred || isRejected)) return true;
+    if (there !== undefined) return integration?.inCluster?.has?.(there, line, (key) => this.world.get(key)) ?? false;
+    const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
+    return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
+  }
+
+  /** Reports whether the pool of a line retains addresses of owners that are gone. */
+  isRetained({ pool }: Allocation): boolean {
+    return asBag(this.scene.pools.get(pool)?.object.spec)?.reclaimPolicy === "Retain";
+  }
+}
+
+/** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
+export function isWaiting(owner: string, world: World, integrations: readonly Integration[]): boolean {
+  const object = world.owner(owner);
+  if (object === undefined) return false;
+  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
+}
+
+/** Returns whether nothing is decided for an object before a report has put the controller's finalizer on it: that report does not wait. */
+export function awaitsFinalizer(key: string, world: World, integrations: readonly Integration[]): boolean {
+  const object = world.get(key);
+  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
+  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
+}

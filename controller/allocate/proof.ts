@@ -1,0 +1,179 @@
+import { type Allocation, ownerOfKey, type Plan } from "../../core/index.ts";
+import { type InCluster, isManaged } from "../../integrations/in-cluster.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { poolKind } from "../cache/kinds.ts";
+import { fetched, inParallel, isOutdated, refresh } from "../cache/refresh.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { World } from "../cache/world.ts";
+import type { Ground } from "../ground.ts";
+import type { LinesByOwner } from "../record/lines-by-owner.ts";
+import type { ReleaseHold } from "../record/release-hold.ts";
+import { integrationOf } from "./asking.ts";
+import type { SourceOf } from "./reset.ts";
+import type { Resets } from "./resets.ts";
+import { factsOf, type Scene } from "./scene.ts";
+
+interface Proven {
+  readonly gone: readonly Allocation[];
+  /** Owners of others, whom the server has otherwise than the watch: what is seen of them next may be no reason to look again. */
+  readonly doubtful: ReadonlySet<string>;
+}
+
+/** What the cluster shows of addresses that nobody claims. */
+export class Proof {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly hold: ReleaseHold;
+  private readonly resets: Resets;
+  private readonly sourceOf: SourceOf;
+
+  constructor(ground: Ground, world: World, hold: ReleaseHold, resets: Resets, sourceOf: SourceOf) {
+    this.ground = ground;
+    this.world = world;
+    this.hold = hold;
+    this.resets = resets;
+    this.sourceOf = sourceOf;
+  }
+
+  /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
+  async gone(releasing: readonly Allocation[], sceneNow: () => Promise<Scene>, readAt: number): Promise<Proven> {
+    const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
+    const inReset = held.filter((line) => this.resets.isAbout(line));
+    const provenIn = (scene: Scene) =>
+      new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const gone = provenIn(await sceneNow());
+    const doubtful = new Set<string>();
+    // As it was seen when this was proven, before anything is asked.
+    const evidence = new Map([...gone].map((line) => [line, this.evidenceOf(line)]));
+    await this.askForAny([...gone]);
+    const changed = await this.changedIn(new Map([...evidence.values()].flat()));
+    // The answers may have changed the scene: a definition that the watch does not show yet contradicts another one.
+    const still = provenIn(await sceneNow());
+    const isShownOtherwise = (line: Allocation) => evidence.get(line)?.some(([key]) => changed.has(key)) === true;
+    await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
+      const isDoubtful =
+        !lines.every((line) => still.has(line)) || lines.some(isShownOtherwise) || (await this.isMadeAnew(owner));
+      if (isDoubtful) doubtful.add(owner);
+    });
+    return { gone: [...gone].filter(({ claim }) => !doubtful.has(ownerOfKey(claim))), doubtful };
+  }
+
+  /** The releasing lines that are off their owners, however short a time that is so. */
+  off(releasing: readonly Allocation[], scene: Scene): Allocation[] {
+    return this.proven(
+      releasing.filter((line) => !this.isBlind(line)),
+      scene,
+      false,
+    );
+  }
+
+  /** The releasing lines for which nothing is to be made: they are off their owners, and nothing was made of them. */
+  idle(owners: ReadonlySet<string>, lines: LinesByOwner, scene: Scene): ReadonlySet<Allocation> {
+    const releasing = [...owners].flatMap((owner) => lines.of(owner).releasing);
+    const isMade = ({ claim }: Allocation) =>
+      this.world
+        .ofOwner(ownerOfKey(claim))
+        .some((one) => isManaged(one) && this.world.concerns(one).sources.includes(`${this.sourceOf(claim)}`));
+    return new Set(this.off(releasing, scene).filter((line) => !isMade(line)));
+  }
+
+  /** Those that integrations say to be off their owners. */
+  proven(lines: readonly Allocation[], scene: Scene, isReset: boolean): Allocation[] {
+    if (lines.length === 0) return [];
+    // What was made for an owner alone, and what lists it with others.
+    const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
+    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
+    const facts = factsOf(this.world, scene);
+    return this.ground.integrations.flatMap(({ inCluster, isClaim }) => {
+      const own = lines.filter(({ claim }) => isClaim(claim));
+      return own.length === 0
+        ? []
+        : (inCluster?.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);
+    });
+  }
+
+  /** Asks the server for all objects that may have one of these addresses: by their names or, where these are not known, for all of a kind. */
+  private async askForAny(lines: readonly Allocation[]): Promise<void> {
+    const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.objectOf?.(claim) ?? []));
+    await inParallel([...keys], (key) => refresh(key, this.world, this.ground.objects));
+    const kinds = new Set(
+      lines.flatMap(({ claim }) => this.partOf(claim)?.kinds ?? []).filter((one) => one.mayHaveAny),
+    );
+    for (const { apiVersion, kind, where } of kinds) {
+      const known = this.world.kindFor({ apiVersion, kind });
+      for (const one of await this.ground.objects.list(known, where)) this.world.take(known, one);
+    }
+  }
+
+  /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
+  isBlind({ claim }: Allocation): boolean {
+    const part = this.partOf(claim);
+    return part === undefined || !part.kinds.every((kind) => this.world.isListed(nameOfKind(kind)));
+  }
+
+  /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
+  async isBack(owner: string): Promise<boolean> {
+    const key = this.world.keyOfOwner(owner);
+    if (key === undefined || !this.world.isGone(owner)) return false;
+    return (await fetched(key, this.world, this.ground.objects)) !== undefined;
+  }
+
+  /**
+   * The objects by which a line may be free, as the watch shows them: what others have, and its owner and what asked for it, which may
+   * ask for it again. A StatefulSet that was scaled down and up again keeps the addresses of pods that the watch shows sooner.
+   */
+  private evidenceOf(line: Allocation): (readonly [string, Seen | undefined])[] {
+    const others = this.partOf(line.claim)?.evidenceOf?.(line) ?? [];
+    return [...new Set([...others, ...this.askingFor(line)])].map((key) => [key, this.world.get(key)]);
+  }
+
+  /** The keys of what asks for a line, and of its owner, where their kinds are known. */
+  private askingFor({ claim }: Allocation): string[] {
+    const keys = [this.sourceOf(claim), this.world.keyOfOwner(ownerOfKey(claim))];
+    return keys.filter((key) => key !== undefined).filter((key) => this.world.hasKind(kindOf(key)));
+  }
+
+  /** The keys of those that the server has otherwise than they were seen. */
+  private async changedIn(seen: ReadonlyMap<string, Seen | undefined>): Promise<ReadonlySet<string>> {
+    const answers = await inParallel([...seen], async ([key, one]) =>
+      (await isOutdated(key, one, this.world, this.ground.objects)) ? [key] : [],
+    );
+    return new Set(answers.flat());
+  }
+
+  private partOf(claim: string): InCluster | undefined {
+    return integrationOf(claim, this.ground.integrations)?.inCluster;
+  }
+
+  /** Has another controller changed what was made for an owner, and the watch does not show it yet? */
+  private async isMadeAnew(owner: string): Promise<boolean> {
+    for (const made of this.world.ofOwner(owner).filter(isManaged))
+      if (await isOutdated(objectKey(made), made, this.world, this.ground.objects)) return true;
+    return false;
+  }
+
+  /**
+   * Is what asks for the lines that a plan turns, or their owner, or their pool, otherwise on the server than the watches show? Who does not see
+   * a policy yet would take from nodes what another controller gave them by it; and a policy that is deleted when its pool is left to a plan
+   * leaves nodes what they have.
+   */
+  async isAskedOtherwise(plan: Plan): Promise<boolean> {
+    const lines = turned(plan);
+    const sources = lines.map(({ claim }) => this.sourceOf(claim));
+    const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
+    const owners = there.map((owner) => this.world.keyOfOwner(owner));
+    const pools = lines.map(({ pool }) => `${poolKind}/${pool}`);
+    const keys = [...new Set([...sources, ...owners, ...pools])].filter((key) => key !== undefined);
+    const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
+    // As they are seen now, before anything is asked.
+    const seen = about.map((key) => [key, this.world.get(key)] as const);
+    const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.ground.objects));
+    return answers.includes(true);
+  }
+}
+
+/** The lines that a plan takes from their owners, or gives back to them. */
+function turned({ release, keep }: Plan): Allocation[] {
+  const taken = release.filter(({ to }) => to === "releasing").map(({ allocation }) => allocation);
+  return [...taken, ...keep.flatMap(({ was }) => was ?? [])];
+}

@@ -1,0 +1,125 @@
+import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../../core/index.ts";
+import { isManaged } from "../../integrations/in-cluster.ts";
+import type { Integration } from "../../integrations/integration.ts";
+import { kindOf } from "../../integrations/object-key.ts";
+import { childLabels } from "../../schema/node.ts";
+import type { World } from "../cache/world.ts";
+import type { LinesByOwner } from "../record/lines-by-owner.ts";
+import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
+import { usesIn } from "./scene.ts";
+
+/**
+ * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
+ * only what changed is looked at again.
+ */
+export class Shown {
+  private readonly byReport = new Map<string, readonly Showing[]>();
+  private readonly reportsOf = new Map<string, Set<string>>();
+  /** Of these reports some of what they show is not on record for who shows it. */
+  private readonly strange = new Map<string, readonly Showing[]>();
+  /** Reports that say something else since they were looked at. */
+  private readonly unread = new Set<string>();
+  /** What `occupied` said last, and of what: each pool that reports asks for it. */
+  private known: { readonly pools: readonly Pool[]; readonly record: Snapshot; readonly value: Occupied } | undefined;
+  private pools: readonly Pool[] = [];
+
+  private readonly isMachine: IsMachine;
+
+  constructor(isMachine: IsMachine) {
+    this.isMachine = isMachine;
+  }
+
+  /** Says all that a report shows. Is it other than before? */
+  set(report: string, uses: readonly Showing[]): boolean {
+    const earlier = this.byReport.get(report) ?? [];
+    const [before, now] = [earlier, uses].map((list) => list.map(textOf).sort().join("\n"));
+    if (before === now) return false;
+    this.known = undefined;
+    this.unread.add(report);
+    for (const { owner = "" } of earlier) this.reportsOf.get(owner)?.delete(report);
+    for (const { owner = "" } of uses) this.reportsOf.set(owner, (this.reportsOf.get(owner) ?? new Set()).add(report));
+    for (const { owner = "" } of earlier) if (this.reportsOf.get(owner)?.size === 0) this.reportsOf.delete(owner);
+    if (uses.length === 0) this.byReport.delete(report);
+    else this.byReport.set(report, uses);
+    return true;
+  }
+
+  /** All that a report shows. */
+  by(report: string): readonly Showing[] {
+    return this.byReport.get(report) ?? [];
+  }
+
+  /** All that reports show of an owner. */
+  of(owner: string): readonly Showing[] {
+    const reports = [...(this.reportsOf.get(owner) ?? [])];
+    return reports.flatMap((report) => this.by(report)).filter((use) => use.owner === owner);
+  }
+
+  /** Which node is whose machine may be otherwise from now on. Was there a collision, which may be none? */
+  hasMachines(): boolean {
+    const wasCollision = (this.known?.value.collisions.size ?? 0) > 0;
+    if (wasCollision) this.known = undefined;
+    return wasCollision;
+  }
+
+  /** What they say about pools, beside the record, and what else is `claimed`. */
+  occupied(pools: readonly Pool[], lines: LinesByOwner, claimed: readonly Use[] = []): Occupied {
+    this.follow(pools, lines);
+    const { known } = this;
+    // Where two of them do not agree, the same one counts, whichever was seen first.
+    const reported = () => [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
+    const asked = claimed.map((use) => ({ ...use, isAsked: true }));
+    if (asked.length > 0) return occupied(pools, [...placed(reported(), claimed), ...asked], lines, this.isMachine);
+    if (known?.pools === pools && known.record === lines.record) return known.value;
+    const value = occupied(pools, reported(), lines, this.isMachine);
+    this.known = { pools, record: lines.record, value };
+    return value;
+  }
+
+  private follow(pools: readonly Pool[], lines: LinesByOwner): void {
+    for (const owner of lines.takeChanged())
+      for (const report of this.reportsOf.get(owner) ?? []) this.unread.add(report);
+    if (!areSame(this.pools, pools)) for (const report of this.byReport.keys()) this.unread.add(report);
+    this.pools = pools;
+    const byName = poolsByName(pools);
+    for (const report of this.unread) {
+      const uses = this.byReport.get(report) ?? [];
+      const isStrange = uses.some((use) => strangeTo(use, lines, byName).length > 0);
+      if (isStrange) this.strange.set(report, uses);
+      else this.strange.delete(report);
+    }
+    this.unread.clear();
+  }
+}
+
+/** What a report shows without a pool is of the pool that its owner says to have it of: other networks may have the same address. */
+function placed(reported: readonly Showing[], claimed: readonly Use[]): Showing[] {
+  const placeOf = ({ owner, address }: Use) => `${owner} ${address}`;
+  const pools = new Map(claimed.flatMap((use) => (use.pool === undefined ? [] : [[placeOf(use), use.pool]])));
+  return reported.map((use) => {
+    const pool = use.pool ?? pools.get(placeOf(use));
+    return pool === undefined ? use : { ...use, pool };
+  });
+}
+
+function textOf({ address, length, owner, interface: nic, pool, isTemporary }: Use): string {
+  return `${address} ${length} ${owner} ${nic} ${pool} ${isTemporary}`;
+}
+
+/** They are read anew whenever the record is another one, and most often say the same. */
+function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
+  const isSame = (one: Pool, i: number) => one === now[i] || isSamePool(one, now[i] as Pool);
+  return before.length === now.length && before.every(isSame);
+}
+
+/** Returns the addresses that an object shows its owner to have. */
+export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Showing[] {
+  const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
+  const there = world.get(key);
+  const isForeign = isReport === "made" && there !== undefined && !isManaged(there);
+  if (!isForeign) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
+  // A plan writes the node into a label: the hostname in the selector need not be its name.
+  const [owner] = world.concerns(there).owners;
+  if (owner === undefined || there.metadata.labels?.[childLabels.policy] === undefined) return [];
+  return usesIn(there, integrations).map((use) => ({ ...use, owner, isGiven }));
+}

@@ -1,0 +1,55 @@
+import { kindOf, namesOf } from "../../integrations/object-key.ts";
+import type { Objects, Stored } from "../../kube/index.ts";
+import type { Seen } from "./seen.ts";
+import type { World } from "./world.ts";
+
+/**
+ * Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. `read` gets the
+ * whole of it.
+ */
+export async function refresh(
+  key: string,
+  world: World,
+  objects: Objects,
+  read: (stored: Stored) => void = () => {},
+): Promise<Seen | undefined> {
+  const before = world.get(key);
+  const stored = await fetched(key, world, objects);
+  if (stored !== undefined) {
+    read(stored);
+    return world.take(world.kind(kindOf(key)), stored);
+  }
+  // It may have been made anew since the server looked.
+  if (world.get(key) === before) world.delete(key);
+  return undefined;
+}
+
+/** Has the server an object otherwise than it was seen? From now on it is seen so. */
+export async function isOutdated(
+  key: string,
+  seen: Seen | undefined,
+  world: World,
+  objects: Objects,
+): Promise<boolean> {
+  return world.isChanged(seen, await refresh(key, world, objects));
+}
+
+/** An object as the server has it; undefined if it has none. */
+export function fetched(key: string, world: World, objects: Objects): Promise<Stored | undefined> {
+  const { name, namespace } = namesOf(key);
+  return objects.get(world.kind(kindOf(key)), name, namespace);
+}
+
+/** So many requests are sent at once for one decision. */
+const parallel = 16;
+
+/** Asks for each, some at a time. */
+export async function inParallel<Item, Answer>(
+  items: readonly Item[],
+  ask: (item: Item) => Promise<Answer>,
+): Promise<Answer[]> {
+  const answers: Answer[] = [];
+  for (let i = 0; i < items.length; i += parallel)
+    answers.push(...(await Promise.all(items.slice(i, i + parallel).map(ask))));
+  return answers;
+}

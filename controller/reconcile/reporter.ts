@@ -1,0 +1,296 @@
+import {
+  type Allocation,
+  byCodeUnit,
+  clusterSet,
+  IpamError,
+  nodeNameOf,
+  ownerOfKey,
+  type Pending,
+} from "../../core/index.ts";
+import { isManaged, type Known, type Report } from "../../integrations/in-cluster.ts";
+import { objectKey } from "../../integrations/object-key.ts";
+import { Later, refusalOf } from "../../kube/index.ts";
+import { resetAnnotation } from "../../schema/node-ip-pool.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
+import type { Allocator } from "../allocate/allocator.ts";
+import { definesPools, integrationOf, isNodeIPPool, readerOf } from "../allocate/asking.ts";
+import type { ClusterPool } from "../allocate/cluster-pool.ts";
+import { isDefinedBy } from "../allocate/pools.ts";
+import { factsOf, type Scene, whyPaused } from "../allocate/scene.ts";
+import { isOutdated, refresh } from "../cache/refresh.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { World } from "../cache/world.ts";
+import { type Ground, timeOf } from "../ground.ts";
+import type { OwnLines } from "../record/lines-by-owner.ts";
+import { isUnreadable } from "../record/unreadable.ts";
+import { DelayedEvents } from "../write/delayed-events.ts";
+import { finalizer as poolFinalizer, setFinalizer } from "../write/finalizer.ts";
+import { editMetadata } from "../write/metadata.ts";
+import { isSuperset } from "../write/superset.ts";
+import type { Wanted } from "../write/wanted.ts";
+import { beingReset, isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
+import type { Quarantine } from "./quarantine.ts";
+import { type Status, type Style, statusPatch } from "./status.ts";
+
+/** Says of pools, and of objects that ask for addresses, how they stand. */
+export class Reporter {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly wanted: Wanted;
+  private readonly allocator: Allocator;
+  private readonly quarantine: Quarantine;
+  private readonly delayed: DelayedEvents;
+
+  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
+    this.ground = ground;
+    this.world = world;
+    this.wanted = wanted;
+    this.allocator = allocator;
+    this.quarantine = quarantine;
+    this.delayed = new DelayedEvents(ground);
+  }
+
+  /** Returns in how many milliseconds to look again, if that is needed. */
+  async report(key: string): Promise<number | undefined> {
+    const object = this.world.get(key);
+    const paused = object && whyPaused(object, this.world, this.ground.integrations);
+    // A missing Cluster may be on its way. The status and the finalizer of what is paused stay as they are.
+    const again = this.delayed.tell(key, key, paused && `It gets and loses nothing: ${paused}`);
+    if (object === undefined || isManaged(object) || paused !== undefined) return again;
+    const { damage } = this.allocator.record;
+    if (damage !== undefined) return this.reportDamage(object, damage);
+    // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
+    if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
+    const scene = await this.allocator.scene();
+    try {
+      if (isNodeIPPool(object)) return await this.reportPool(object, scene);
+      await this.reportSource(object, key, scene);
+      return undefined;
+    } catch (error) {
+      const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
+      // Of pools, which hardly anybody else writes, the watch tells soon enough.
+      if (isOutdated && !isNodeIPPool(object)) await refresh(key, this.world, this.ground.objects);
+      throw error;
+    }
+  }
+
+  /** What counts on the record stays as it was said last. */
+  private async reportDamage(object: Seen, message: string): Promise<undefined> {
+    if (!isNodeIPPool(object)) return;
+    const problem = { reason: "UnsynchronizedIPPool", message } as const;
+    const nothing = { live: [], releasing: [], pending: [], collisions: [], conflicts: new Map() };
+    const status = poolStatus({ pool: undefined, problem, ...nothing });
+    await this.write(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
+  }
+
+  private async reportPool(object: Seen, scene: Scene): Promise<number | undefined> {
+    const { name, generation } = object.metadata;
+    const one = scene.defined.find((other) => isDefinedBy(other, objectKey(object)));
+    if (one === undefined) return undefined;
+    const facts = await this.factsOfPool(one, scene);
+    const { pool, live, releasing } = facts;
+    // What was emptied is written anew with the reset that it asks for: it would ask again.
+    const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
+    if (isNewReset)
+      await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
+    const status = poolStatus(isNewReset ? { ...facts, rebuilding: beingReset } : facts);
+    let latest = this.world.get(objectKey(object)) ?? object;
+    // Whoever defines pools of its own has addresses of those, also where one has the same name.
+    const isOurs = ({ set, claim }: Allocation) => {
+      const of = integrationOf(claim, this.ground.integrations);
+      return set === clusterSet && !(of !== undefined && definesPools(of));
+    };
+    // Of a pool that is being deleted nothing is allocated: addresses that are off their owners need not wait for their time in it.
+    const isDeleted = object.metadata.deletionTimestamp !== undefined;
+    const off = new Set(isDeleted ? this.allocator.proof.off(releasing, scene) : []);
+    const isInUse = [...live, ...releasing].some((line) => isOurs(line) && !off.has(line));
+    await takeAll([
+      async () => {
+        latest = await this.quarantine.write(latest, live, scene.conflicting);
+      },
+      async () => {
+        latest = await this.write(latest, status, { generation, hasHeartbeat: false });
+      },
+      async () => {
+        // What cannot be read may be in use, or not: the finalizer stays as it is.
+        if (!isUnreadable(name, scene.record) && this.allocator.loss.left(name) === 0)
+          await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects);
+      },
+    ]);
+    this.tellWrong(object, status);
+    this.tellOverlap(one);
+    this.tellWaiting(facts.pending, scene);
+    return this.allocator.loss.left(name) || undefined;
+  }
+
+  /** Tells nodes that wait for a full pool, the first ten: a fleet must not make a fleet of Events. */
+  private tellWaiting(pending: PoolFacts["pending"], { pools: all }: Scene): void {
+    const isExhausted = ({ code }: Pending) => code === "exhausted";
+    const owners = new Set(pending.filter(isExhausted).map(({ claim }) => ownerOfKey(claim)));
+    for (const owner of [...owners].filter((one) => nodeNameOf(one) !== undefined).slice(0, 10)) {
+      const key = this.world.keyOfOwner(owner);
+      const pools = new Set((this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool));
+      const next = new Set([...pools].map((name) => nextOf(all.get(name)?.pool)));
+      const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. ${[...next].join(" ")}`;
+      if (key !== undefined) this.ground.observer?.wrong(key, "ExhaustedIPPool", message);
+    }
+  }
+
+  private async factsOfPool(
+    { name, pool, whole, problem, noRoom, object, isShadowed }: ClusterPool,
+    scene: Scene,
+  ): Promise<PoolFacts> {
+    const snapshot = await this.allocator.record.get();
+    const isResetting = this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name);
+    const waits = this.allocator.loss.whyWaits(name);
+    const isOf = (line: { readonly pool: string }) => line.pool === name;
+    return {
+      // What was counted stays: another controller may have read what this one has not.
+      pool: isUnreadable(name, scene.record) || isShadowed || waits ? undefined : (pool ?? whole),
+      problem,
+      noRoom,
+      live: snapshot.allocations.filter(isOf),
+      releasing: snapshot.releasing.filter(isOf),
+      pending: this.allocator.pending.list(isOf),
+      collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
+      conflicts: poolConflictsOf(object),
+      rebuilding: waits ?? (isResetting ? beingReset : undefined),
+    };
+  }
+
+  private tellWrong(object: Seen, { conditions: [available] }: Status): void {
+    if (available?.status === "False")
+      this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
+  }
+
+  /** The pools that an object defines, and how they stand. */
+  private async poolsOf(object: Seen, scene: Scene): Promise<Known["pools"]> {
+    const defined = scene.defined.filter((one) => isDefinedBy(one, objectKey(object)));
+    const found: Known["pools"][number][] = [];
+    for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
+    // Why the object is rejected is told already, and is what is wrong with its pools.
+    if (scene.whyRejected(object) === undefined) for (const one of found) this.tellWrong(object, one);
+    for (const one of defined) this.tellOverlap(one);
+    return found;
+  }
+
+  private tellOverlap({ object, overlappedBy }: ClusterPool): void {
+    if (overlappedBy !== undefined) this.ground.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
+  }
+
+  private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
+    const integration = readerOf(object, this.ground.integrations);
+    if (integration?.inCluster === undefined) return;
+    // What an owner has on record is not known, so its status and its finalizer stay as they are.
+    const { owners } = this.world.concerns(object);
+    const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
+    if (waits !== undefined) return this.ground.observer?.wrong(key, "UnsynchronizedIPPool", waits);
+    const rejected = scene.whyRejected(object);
+    if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
+    const { report, hasHeartbeat = false } = integration.inCluster;
+    const known = await this.knownOf(object, scene);
+    const said = report(known, factsOf(this.world, scene));
+    for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
+      if (message !== undefined) this.ground.observer?.wrong(key, "Refused", message);
+    await this.say(object, said, { hasHeartbeat });
+  }
+
+  private async knownOf(object: Seen, scene: Scene): Promise<Known> {
+    const key = objectKey(object);
+    return {
+      object,
+      find: (one) => this.world.get(one),
+      made: this.world.ofSource(key).map((made) => ({
+        object: made,
+        about: this.world.ofSource(objectKey(made)),
+        isWanted: this.wanted.get(objectKey(made)) !== undefined,
+      })),
+      rejected: scene.whyRejected(object),
+      pools: await this.poolsOf(object, scene),
+      lines: this.linesOf(object).flatMap(({ allocations }) => allocations),
+      releasing: this.linesOf(object).flatMap(({ releasing }) => releasing),
+      pending: this.allocator.pending
+        .list(({ claim }) => this.allocator.sourceOf(claim) === key)
+        // How many were needed in one decision is nothing that two controllers agree on.
+        .map(({ claim, pool, code, message }) => ({
+          claim,
+          code,
+          message: code === "exhausted" ? whyExhausted(pool, scene.pools.get(pool)?.pool) : message,
+        })),
+    };
+  }
+
+  /** What an object has that is an owner itself. */
+  private linesOf(object: Seen): readonly OwnLines[] {
+    const key = objectKey(object);
+    const owners = this.world.concerns(object).owners;
+    const own = owners === "all" ? [] : owners.filter((owner) => this.world.keyOfOwner(owner) === key);
+    return own.map((owner) => this.allocator.record.lines.of(owner));
+  }
+
+  private async say(object: Seen, said: Report, style: Style): Promise<void> {
+    const { annotations = {}, spec, needs, yields = false, unlock, fields, conditions, finalizer } = said;
+    let latest = object;
+    const steps: (() => Promise<unknown>)[] = [];
+    const other = Object.entries(annotations).filter(([name, text]) => object.metadata.annotations?.[name] !== text);
+    if (other.length > 0) {
+      const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
+      steps.push(async () => {
+        latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
+      });
+    }
+    // The conditions that unlock the spec stay until it is written.
+    steps.push(async () => {
+      if (spec !== undefined && !isSuperset(object.spec, spec)) {
+        if (needs !== undefined) await this.checkNeeded(needs);
+        if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
+        latest = await this.own(latest, spec, !yields);
+      }
+      if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
+    });
+    if (finalizer !== undefined)
+      steps.push(() => setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects));
+    await takeAll(steps);
+  }
+
+  /** Throws `conflict` where the server has an object otherwise than it was seen. */
+  private async checkNeeded(key: string): Promise<void> {
+    if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects))
+      throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
+  }
+
+  /** Sets fields beside the user's, or takes them by force. The uid sees to it that an object which was deleted is not made anew. */
+  private async own(object: Seen, spec: Bag, force: boolean): Promise<Seen> {
+    const { apiVersion, kind, metadata } = object;
+    const { name, namespace, uid } = metadata;
+    const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
+    const how = { manager: "nodeippool", force };
+    const watched = this.world.kindFor(object);
+    return this.world.take(watched, await this.ground.objects.apply(watched, part, how));
+  }
+
+  private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
+    const patch = statusPatch(asBag(object.status), status, style, timeOf(this.ground));
+    if (patch === undefined) return object;
+    const kind = this.world.kindFor(object);
+    const { name, namespace, uid, resourceVersion } = object.metadata;
+    const body = { metadata: { uid, resourceVersion }, status: patch };
+    const options = { type: "merge", subresource: "status" } as const;
+    const stored = await this.ground.objects.patch(kind, name, namespace, body, options);
+    return this.world.take(kind, stored);
+  }
+}
+
+/** Takes all steps: one that is to be taken later keeps no other one from being taken. Throws that of the first such. */
+async function takeAll(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
+  let later: Later | undefined;
+  for (const step of steps)
+    try {
+      await step();
+    } catch (error) {
+      if (!(error instanceof Later)) throw error;
+      later ??= error;
+    }
+  if (later !== undefined) throw later;
+}

@@ -1,0 +1,165 @@
+import { IpamError } from "../../core/index.ts";
+import { objectKey } from "../../integrations/object-key.ts";
+import { uidOf } from "../../integrations/object-metadata.ts";
+import type { Needs, Tending, TendStep } from "../../integrations/tending.ts";
+import { Later, Queue, type Stored } from "../../kube/index.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { mergedKinds } from "../cache/kinds.ts";
+import { inParallel, refresh } from "../cache/refresh.ts";
+import type { Seen } from "../cache/seen.ts";
+import { World } from "../cache/world.ts";
+import type { Ground, Observer } from "../ground.ts";
+import { retryLevel } from "../log.ts";
+import { edit } from "../write/metadata.ts";
+import { Patience } from "../write/patience.ts";
+
+/** How many requests are in flight at once. */
+const parallel = 16;
+
+/** What the tender stands on. */
+type TenderGround = Pick<Ground, "objects" | "clock" | "random" | "log" | "timing"> & { readonly observer?: Observer };
+
+/**
+ * Sees to objects that follow others. A key of its queue is the name of what others belong to; whatever changes in one of them is a
+ * reason to look at that name, and each look is taken from what there is. It knows no record, and gives no addresses.
+ */
+export class Tender {
+  readonly world: World;
+  readonly queue: Queue;
+  private readonly tending: Tending;
+  private readonly ground: TenderGround;
+  private readonly patience = new Patience();
+  private isOpen = false;
+
+  constructor(ground: TenderGround, tending: Tending) {
+    const { clock, random, log, observer } = ground;
+    this.ground = ground;
+    this.tending = tending;
+    const kinds = tending.kinds.map((kind) => ({
+      ...kind,
+      concerns: (object: Bag) => ({ owners: tending.belongsTo(object), sources: [] }),
+    }));
+    this.world = new World(mergedKinds(kinds), ({ owners }) => this.changed(owners));
+    this.queue = new Queue((name) => this.tend(name), {
+      parallel,
+      clock,
+      random,
+      failed: (key, error, pause) =>
+        log({ level: retryLevel(error, pause), message: "will try again", key, error, pause }),
+      ran: (key, ms, error) => observer?.ran(`tend ${key}`, ms, error),
+    });
+  }
+
+  /** The world is known: from now on it is acted upon. */
+  open(): void {
+    if (this.isOpen) return;
+    this.isOpen = true;
+    this.lookAgain();
+  }
+
+  /** Looks at everything again. */
+  lookAgain(): void {
+    this.changed("all");
+  }
+
+  private changed(names: readonly string[] | "all"): void {
+    if (!this.isOpen) return;
+    for (const name of names === "all" ? this.world.owners() : names) this.queue.add(name);
+  }
+
+  private async tend(name: string): Promise<number | undefined> {
+    const failures: unknown[] = [];
+    const due = this.patience.due(name, this.stepsOf(name), this.ground.clock.now());
+    for (const steps of together(due.steps)) {
+      const failed = await this.takeAll(name, steps);
+      // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
+      const conflict = failed.find((error) => error instanceof IpamError && error.code === "conflict");
+      if (conflict !== undefined) throw conflict;
+      failures.push(...failed);
+    }
+    const later = failures.filter((error) => error instanceof Later);
+    if (failures.length > later.length) throw failures.find((error) => !(error instanceof Later));
+    const pauses = [...later.map(({ pause }) => pause), ...(due.again === undefined ? [] : [due.again])];
+    return pauses.length === 0 ? undefined : Math.min(...pauses);
+  }
+
+  private stepsOf(name: string): readonly TendStep[] {
+    return this.tending.steps(name, this.world.ofOwner(name), (key) => this.world.get(key));
+  }
+
+  /**
+   * What they need is asked for once for all of them, and only those are taken that are right by the answer, too: whatever has changed
+   * is looked at again. Returns how the API server refuses: it is tried again, with what is seen by then.
+   */
+  private async takeAll(name: string, steps: readonly TendStep[]): Promise<unknown[]> {
+    const needs = steps[0] && needsOf(steps[0]);
+    const failures: unknown[] = [];
+    const fails = (error: unknown) => void failures.push(error);
+    const { clock, timing } = this.ground;
+    const asked = clock.now();
+    if (needs !== undefined) await this.refresh(needs).catch(fails);
+    if (failures.length > 0) return failures;
+    const right = needs === undefined ? steps : inBoth(steps, this.stepsOf(name));
+    if (right.length < steps.length) fails(outdated);
+    await inParallel(right, async (step) => {
+      // An address that was somebody's when that was asked may be another one's later.
+      const isLate = needs !== undefined && clock.now() - asked > timing.send;
+      await (isLate ? Promise.reject(tooLate) : this.take(step)).catch(fails);
+    });
+    return failures;
+  }
+
+  private async take(step: TendStep): Promise<void> {
+    if (step.verb === "warn") return this.ground.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
+    const { objects } = this.ground;
+    const object = step.object as Seen;
+    const kind = this.world.kindFor(object);
+    if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
+    else if (step.verb === "change") await edit(object, step.fields, this.world, objects);
+    else await objects.delete(kind, object as unknown as Stored);
+  }
+
+  /** From now on all of it is seen as the server has it. */
+  private async refresh({ keys, all }: Needs): Promise<void> {
+    const { objects } = this.ground;
+    for (const key of keys) await refresh(key, this.world, objects);
+    const kind = all && this.world.kind(all.kind);
+    const listed = kind ? await objects.list(kind, { ...kind.where, namespace: all.namespace }) : [];
+    for (const one of listed) if (kind) this.world.take(kind, one);
+  }
+}
+
+/** The steps of one look that another one has, too, as that has them. */
+function inBoth(steps: readonly TendStep[], others: readonly TendStep[]): TendStep[] {
+  const found = new Map(others.map((step) => [textOf(step), step]));
+  return steps.flatMap((step) => found.get(textOf(step)) ?? []);
+}
+
+function textOf(step: TendStep): string {
+  if (step.verb === "warn") return JSON.stringify(step);
+  const fields = step.verb === "change" ? step.fields : {};
+  return JSON.stringify([step.verb, objectKey(step.object as never), uidOf(step.object as Bag), fields]);
+}
+
+const outdated = new IpamError("conflict", "what it is right by is otherwise on the server than it was seen");
+const tooLate = new IpamError("conflict", "what it is right by was asked too long ago");
+
+/** How many steps are taken by one look at what they need. */
+const most = 100;
+
+/** Steps one by one; those that share what they need may be taken at the same time. */
+function together(steps: readonly TendStep[]): TendStep[][] {
+  const groups: TendStep[][] = [];
+  for (const step of steps) {
+    const last = groups.at(-1);
+    const needs = needsOf(step);
+    const isAlike = needs !== undefined && last?.[0] !== undefined && needsOf(last[0]) === needs && last.length < most;
+    if (isAlike) last.push(step);
+    else groups.push([step]);
+  }
+  return groups;
+}
+
+function needsOf(step: TendStep): Needs | undefined {
+  return "needs" in step ? step.needs : undefined;
+}

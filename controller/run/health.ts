@@ -1,0 +1,45 @@
+import type { WatchState } from "../../kube/index.ts";
+
+/** How the controller stands. */
+export interface Vitals {
+  /** The state of the watch of each kind. */
+  readonly watches: ReadonlyMap<string, WatchState>;
+  /** Was everything decided upon once? */
+  readonly hasDecided: boolean;
+  /** For how long the oldest key of the queue has been waiting, in milliseconds. */
+  readonly oldest: number;
+  /** Was it told to stop? */
+  readonly isStopping: boolean;
+}
+
+/** A key that waits longer than this, in milliseconds, is stuck. */
+const stuck = 5 * 60_000;
+
+/**
+ * Why the process is to be restarted, and why it does not serve yet; undefined where neither is so.
+ *
+ *  the controller                     | healthz | readyz
+ *  -----------------------------------+---------+--------
+ *  a key waits for more than stuck    | no      | as below
+ *  is stopping                        | yes     | no
+ *  a watch is listing, or failing     | yes     | no
+ *  has not decided upon everything    | yes     | no
+ *  otherwise                          | yes     | yes
+ *
+ * A kind that the cluster does not have is no reason: it is waited for.
+ */
+export function health({ watches, hasDecided, oldest, isStopping }: Vitals): {
+  readonly healthz?: string;
+  readonly readyz?: string;
+} {
+  const healthz = oldest > stuck ? `a key has been waiting for ${Math.round(oldest / 1000)} s` : undefined;
+  const unknown = [...watches].filter(([, state]) => state !== "synced" && state !== "absent");
+  const readyz = isStopping
+    ? "stopping"
+    : unknown.length > 0
+      ? unknown.map(([kind, state]) => `the watch of ${kind} is ${state}`).join(", ")
+      : hasDecided
+        ? undefined
+        : "nothing was decided yet";
+  return { ...(healthz === undefined ? {} : { healthz }), ...(readyz === undefined ? {} : { readyz }) };
+}

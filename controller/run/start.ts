@@ -1,0 +1,159 @@
+import { emptySnapshot } from "../../core/index.ts";
+import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
+import type { FreeingNodes } from "../../integrations/freeing-nodes.ts";
+import { objectKey } from "../../integrations/object-key.ts";
+import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../../kube/index.ts";
+import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
+import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
+import { kubernetes } from "../../state/kubernetes/backend.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { Ground, LogEvent, Observer } from "../ground.ts";
+import { logChange } from "../log.ts";
+import { Tender } from "../reconcile/tender.ts";
+import { type Timing, timing as usual } from "../timing.ts";
+import { tellContest, tellRefused } from "../write/contest.ts";
+import { EventWriter } from "../write/event-writer.ts";
+import { limitWrites } from "../write/write-limit.ts";
+import { Engine } from "./engine.ts";
+import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
+import { type ListenAt, serve } from "./server.ts";
+import { type KeysOf, sweep } from "./sweep.ts";
+import { type Looking, watchesOf } from "./watches.ts";
+import { tellWrongKeys } from "./wrong-keys.ts";
+
+/** How the controller runs. */
+export interface ControllerOptions {
+  readonly access: Access;
+  /** Where the record is. */
+  readonly namespace?: string | undefined;
+  /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
+  readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
+  /** Serve Cluster API's claims, too, at this version of its groups. */
+  readonly clusterApi?: ClusterApiVersion | undefined;
+  /** Serve the bare-metal hosts of this namespace, too. */
+  readonly metal3?: string | undefined;
+  /** Serve networks with node slices, too: their NodeSlicePools are in this namespace. */
+  readonly nodeSlices?: string | undefined;
+  /** Serve IPAMClaims, too, on networks that take addresses from NodeIPPools. */
+  readonly ipamClaims?: boolean | undefined;
+  /** Make the IPAMClaims of VMs, too, and end them. */
+  readonly vmClaims?: boolean | undefined;
+  /** Write the addresses of IPAMClaims into the pods of VMs, too. */
+  readonly vmAddresses?: boolean | undefined;
+  /** Give pods of StatefulSets, Deployments and others their addresses, too. */
+  readonly workloadAddresses?: boolean | undefined;
+  /** Of these, pods that never end: on which nodes they lose their addresses, and how many milliseconds after they should have. */
+  readonly freeTerminating?: FreeingNodes | undefined;
+  readonly freeTerminatingAfter?: number | undefined;
+  /** Instead of the usual one. */
+  readonly timing?: Timing;
+  readonly signal: AbortSignal;
+  readonly log: (event: LogEvent) => void;
+}
+
+/** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
+export async function runController(options: ControllerOptions): Promise<void> {
+  const { access, namespace, server, timing = usual, signal, log } = options;
+  const metrics = server && metricsOf(() => counted(engine, watches.states), server.version);
+  const told: Sent = (verb, status) => metrics?.sent(verb, status);
+  // The queue tries again, with what is right by then.
+  const unlimited = objectsOf(access, { budget: 0, server: transport(access, timing.request, told) });
+  const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
+  const source = transport(access, 30_000, told);
+  const observer = observerOf(log, metrics, () => events);
+  const worlds = () => looking.map(({ world }) => world);
+  const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));
+  const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
+  const engine: Engine = new Engine({
+    ...{ ...ground, observer },
+    state: counting({ ...kubernetes(recorded, namespace, { goesOn: true }), where: { namespace } }, (error) =>
+      metrics?.committed(error),
+    ),
+    integrations: integrationsInCluster(options),
+  });
+  const looking = [engine, ...tendingInCluster(options).map((one) => new Tender({ ...ground, observer }, one))];
+  const find = (key: string) =>
+    worlds()
+      .map((world) => world.get(key))
+      .find((found) => found !== undefined);
+  const events = new EventWriter({ ...ground, objects: unlimited }, find, engine.allocator, signal);
+  const shown = (object: Seen) => tellWrongKeys(object, observer);
+  const watches = watchesOf(source, looking, { log, timing, signal, shown });
+  const vitals = () => vitalsOf(engine, looking, watches.states, signal);
+  const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
+  const running = watches.run();
+  log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
+  await lookNowAndThen(looking, () => sweepBy(source, looking, { log, signal }), timing.again, signal);
+  const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
+  log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
+  for (const one of [open, source, objects, recorded]) one?.close();
+}
+
+/** Returns what logs and counts what was done, and writes Events about it. */
+function observerOf(log: Ground["log"], metrics: Metrics | undefined, events: () => EventWriter): Observer {
+  return {
+    ran: (key, ms, error) => {
+      log({ level: "debug", message: "ran", key, ms: Math.round(ms) });
+      metrics?.ran(key.replace(/ .*/s, ""), ms, error);
+    },
+    recorded: (change) => {
+      logChange(change, log);
+      events().recorded(change);
+    },
+    wrong: (...said) => events().wrong(...said),
+  };
+}
+
+function vitalsOf(engine: Engine, looking: readonly Looking[], watches: Counted["watches"], signal: AbortSignal) {
+  const oldest = Math.max(...looking.map(({ queue }) => queue.oldest()));
+  return { watches, hasDecided: engine.hasDecided, oldest, isStopping: signal.aborted };
+}
+
+/** Before everything is looked at, it is found out what is gone. */
+async function lookNowAndThen(
+  looking: readonly Looking[],
+  sweeping: () => Promise<void>,
+  ms: number,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    await realClock.sleep(ms, signal);
+    if (!signal.aborted) await sweeping();
+    for (const one of signal.aborted ? [] : looking) one.lookAgain();
+  }
+}
+
+async function sweepBy(
+  source: ReturnType<typeof transport>,
+  looking: readonly Looking[],
+  { log, signal }: Pick<ControllerOptions, "log" | "signal">,
+): Promise<void> {
+  const reading = { signal, clock: realClock, idle: 30_000 };
+  const keysOf: KeysOf = async (resource, where) => {
+    const project = (object: object) => objectKey({ ...resource, ...object } as never);
+    const { all } = await fullList(source, { ...where, resource, project }, reading);
+    return new Set(all.values());
+  };
+  const worlds = looking.map(({ world }) => world);
+  await sweep(worlds, keysOf).catch((error) => {
+    if (!signal.aborted) log({ level: "warn", message: "what is gone cannot be found out", error });
+  });
+}
+
+function counted({ allocator, queue }: Engine, watches: Counted["watches"]): Counted {
+  return {
+    pools: [...allocator.pools.values()].flatMap(({ pool, whole }) => pool ?? whole ?? []),
+    conflicts: new Map([...allocator.pools].map(([name, { object }]) => [name, poolConflictsOf(object)])),
+    snapshot: allocator.record.latest ?? emptySnapshot,
+    pending: [...allocator.pending.values()].flat(),
+    queue: { length: queue.length(), oldest: queue.oldest() },
+    watches,
+  };
+}
+
+/** Was that done in so many milliseconds? */
+async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
+  const done = new AbortController();
+  await Promise.race([work.finally(() => done.abort()), realClock.sleep(ms, done.signal)]);
+  return done.signal.aborted;
+}

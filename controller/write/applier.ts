@@ -1,0 +1,291 @@
+import { IpamError } from "../../core/index.ts";
+import { type InCluster, isManaged, managedBy } from "../../integrations/in-cluster.ts";
+import type { Integration, RenderedObject } from "../../integrations/integration.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import type { Stored } from "../../kube/index.ts";
+import { titleOf } from "../../schema/objects.ts";
+import type { Allocator } from "../allocate/allocator.ts";
+import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
+import { isWaiting } from "../allocate/owner-standing.ts";
+import { refresh } from "../cache/refresh.ts";
+import type { Seen } from "../cache/seen.ts";
+import type { World } from "../cache/world.ts";
+import type { Ground } from "../ground.ts";
+import { type Change, changeOf, isEnd, isOfContent, leftMessage } from "./change.ts";
+import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
+import { DelayedEvents } from "./delayed-events.ts";
+import { setFinalizer } from "./finalizer.ts";
+import { isReplaced, replacement } from "./replacement.ts";
+import { type MadeOf, Rollouts } from "./rollouts.ts";
+import type { Wanted, WantedObject } from "./wanted.ts";
+
+/** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
+export class Applier {
+  private readonly ground: Ground;
+  private readonly world: World;
+  private readonly wanted: Wanted;
+  private readonly allocator: Allocator;
+  private readonly again: (key: string) => void;
+  private readonly rollouts: Rollouts;
+  /** What each object was made of, also once it is gone. */
+  private readonly sources = new Map<string, string>();
+  private readonly compared = new Compared();
+  private readonly delayed: DelayedEvents;
+
+  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
+    this.ground = ground;
+    this.world = world;
+    this.wanted = wanted;
+    this.allocator = allocator;
+    this.again = again;
+    this.delayed = new DelayedEvents(ground);
+    this.rollouts = new Rollouts(world, wanted, allocator);
+  }
+
+  /** Something may have changed in how an object fares: others of its source may start by that. */
+  fares(key: string): void {
+    const there = this.world.get(key);
+    const origin = this.originOf(key, there);
+    if (origin === undefined) return;
+    if (there === undefined && this.wanted.get(key) === undefined) this.forget(key, origin);
+    else this.rollouts.see(key, origin);
+    this.callNext(origin);
+  }
+
+  /** Returns in how many milliseconds to look again, if something is to be told then. */
+  async apply(key: string): Promise<number | undefined> {
+    const { whyRejected, rejected } = await this.allocator.scene();
+    // Nothing else happens between this look and the beginning of a write.
+    const wanted = this.wanted.get(key);
+    const there = this.world.get(key);
+    const origin = this.originOf(key, there);
+    if (origin === undefined) return;
+    const { source, part } = origin;
+    if (there === undefined && wanted === undefined) return this.forget(key, origin);
+    this.rollouts.see(key, origin);
+    if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
+    const owner = wanted?.owner ?? this.ownerOf(there);
+    if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
+    if (wanted === undefined && (rejected.has(source) || this.isListing(key, source))) return;
+    if (owner === undefined) return;
+    const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
+    const change = this.changeOf(key, owner, wanted, there, part);
+    if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
+    const isWrite = change === "create" || change === "replace";
+    // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
+    const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
+    const isOpen = change !== "none" && this.isOpen(key, wanted, there);
+    const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, part));
+    if ((isOld && (isWrite || isEnd(change))) || isMissing) {
+      this.again(`look ${owner}`);
+      return;
+    }
+    if (isOpen) return this.compare(key, wanted as WantedObject);
+    const again = this.delayed.tell(key, source, this.whyNotCreated(key, change));
+    if (isWrite) {
+      if (this.rollouts.start(key, origin)) await this.writeOf(origin, wanted as WantedObject, there);
+      return;
+    }
+    if (change === "none") this.wanted.isThere(key);
+    this.rollouts.leave(key, origin);
+    if (there !== undefined) await this.take(change, there, { key, ...origin });
+    this.callNext(origin);
+    return again;
+  }
+
+  /** Returns which report of an earlier object keeps this one from being created, and what to do about it. */
+  private whyNotCreated(key: string, change: Change): string | undefined {
+    const isHeldUp = change === "none" && this.wanted.get(key) !== undefined && this.world.get(key) === undefined;
+    const [report] = isHeldUp ? this.reportsOf(key) : [];
+    return report && leftMessage(key, report);
+  }
+
+  /** What others say of an object, or of an earlier one of its name. */
+  private reportsOf(key: string): Seen[] {
+    return this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
+  }
+
+  /** What is done about an object, but for its being written. */
+  private async take(change: Change, there: Seen, about: MadeOf & { key: string }) {
+    const { key, source, part } = about;
+    if (change === "delete") await this.delete(key, there);
+    if (change === "unprotect") await this.unprotect(there, part);
+    if (change === "refuse") await this.refuse(key, there, source, this.wanted.get(key)?.object, part);
+  }
+
+  /** Is an owner only to lose what it has? Of one that nobody knows, or that waits for another address, all stays. */
+  private isOver(owner = "", source: string): boolean {
+    const { allocations, releasing } = this.allocator.record.lines.of(owner);
+    const isLeaving = releasing.length > 0 && allocations.length === 0 && !this.allocator.pending.has(owner);
+    return isLeaving && this.world.get(source) !== undefined;
+  }
+
+  private changeOf(
+    key: string,
+    owner: string,
+    wanted: WantedObject | undefined,
+    there: Seen | undefined,
+    part: InCluster,
+  ) {
+    const object = wanted?.object && { ...wanted.object };
+    const fingerprint = this.compared.fingerprint(key, wanted?.fingerprint, there);
+    const isOthers = there !== undefined && !isManaged(there);
+    const isTakenOver =
+      isOthers &&
+      (wanted === undefined
+        ? goesWithOwner(there, this.world, this.ground.integrations)
+        : part.takesOver?.(there, owner, object) === true);
+    const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
+    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, part));
+    const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
+    const about = { ...part, isTakenOver, isKept, wasApplied: isApplied };
+    return changeOf(fingerprint, there, this.reportsOf(key).length, about);
+  }
+
+  /** Reports whether an object is the one of a claim that waits for an address: its owner loses only what was recorded for it. */
+  private isKeptFor(key: string, owner: string, { objectOf }: InCluster): boolean {
+    const pending = this.allocator.pending.get(owner) ?? [];
+    if (!pending.some(({ claim }) => objectOf?.(claim) === key)) return false;
+    const isLeaving = this.world.owner(owner)?.metadata.deletionTimestamp !== undefined;
+    return !isLeaving && this.allocator.record.lines.of(owner).releasing.length === 0;
+  }
+
+  /** Is it otherwise than wanted by its digest alone, and not because something else is wanted since? */
+  private isOpen(key: string, wanted: WantedObject | undefined, there: Seen | undefined): boolean {
+    if (wanted === undefined || there === undefined || wanted.isChanged === true) return false;
+    return this.compared.isOpen(key, wanted.fingerprint, there);
+  }
+
+  /** A webhook may only have added to it: what the server has is compared with what was applied. */
+  private async compare(key: string, wanted: WantedObject): Promise<undefined> {
+    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored));
+    this.again(`apply ${key}`);
+  }
+
+  private note({ key, fingerprint, object }: WantedObject, stored: object): void {
+    if (object === undefined) return;
+    this.compared.note(key, fingerprint, { wanted: object, stored, kind: this.world.kindFor(object) });
+  }
+
+  /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
+  private isListing(key: string, source: string): boolean {
+    return this.world.kind(kindOf(key)).isShared === true && this.allocator.hasLines(source);
+  }
+
+  private async refuse(
+    key: string,
+    there: Seen,
+    source: string,
+    wanted: RenderedObject | undefined,
+    part: InCluster,
+  ): Promise<void> {
+    const { log, objects, observer } = this.ground;
+    // Of what is not ours, a watch that selects by labels tells nothing.
+    await refresh(key, this.world, objects);
+    if (this.world.get(key) === undefined) return;
+    log({ level: "error", message: "somebody else made this object", object: key });
+    const why = wanted && part.whyRefused?.(there, { ...wanted });
+    const next = why ?? "was made by somebody else. Delete it, or rename it.";
+    observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
+  }
+
+  private async writeOf(origin: MadeOf, wanted: WantedObject, there: Seen | undefined): Promise<void> {
+    try {
+      await this.write(wanted, there);
+    } finally {
+      this.rollouts.written(wanted.key, origin);
+      this.callNext(origin);
+    }
+  }
+
+  private async write(wanted: WantedObject, there: Seen | undefined): Promise<void> {
+    const object = wanted.object as RenderedObject;
+    const kind = this.world.kindFor(object);
+    const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
+    const ours = { ...object, metadata: { ...object.metadata, labels } };
+    const whole = there === undefined || isReplaced(there, kind) ? withAppliedDigest(ours, wanted.fingerprint) : ours;
+    const key = objectKey(object);
+    try {
+      const { objects } = this.ground;
+      const stored =
+        there === undefined
+          ? await objects.create(kind, whole)
+          : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there, kind), {
+              type: "json",
+            });
+      this.note(wanted, stored);
+      this.world.take(kind, stored);
+    } catch (error) {
+      await this.recover(key, error);
+    }
+  }
+
+  private async delete(key: string, there: Seen): Promise<void> {
+    try {
+      await this.ground.objects.delete(this.world.kindFor(there), there as unknown as Stored);
+      await refresh(key, this.world, this.ground.objects);
+    } catch (error) {
+      await this.recover(key, error);
+    }
+  }
+
+  private async unprotect(there: Seen, { protection }: InCluster): Promise<void> {
+    try {
+      if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.ground.objects);
+    } catch (error) {
+      await this.recover(objectKey(there), error);
+    }
+  }
+
+  /** Somebody else was there before: what there is now is looked at, and decided upon anew. */
+  private async recover(key: string, error: unknown): Promise<never> {
+    const isRead = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
+    try {
+      if (isRead) await refresh(key, this.world, this.ground.objects);
+    } finally {
+      this.fares(key);
+    }
+    throw error;
+  }
+
+  private callNext(origin: MadeOf): void {
+    for (const key of this.rollouts.next(origin)) this.again(`apply ${key}`);
+  }
+
+  private ownerOf(there: Seen | undefined): string | undefined {
+    const owners = there === undefined ? [] : this.world.concerns(there).owners;
+    return owners === "all" ? undefined : owners[0];
+  }
+
+  private sourceOf(key: string, there: Seen | undefined): string | undefined {
+    const isMade =
+      there !== undefined && (isManaged(there) || goesWithOwner(there, this.world, this.ground.integrations));
+    const made = isMade ? this.world.concerns(there).sources[0] : undefined;
+    const source = this.wanted.get(key)?.source ?? made;
+    if (source === undefined) return this.sources.get(key);
+    this.sources.set(key, source);
+    return source;
+  }
+
+  /** Nothing is to exist, and nothing does. */
+  private forget(key: string, origin: MadeOf): undefined {
+    this.compared.forget(key);
+    this.delayed.tell(key, origin.source, undefined);
+    this.rollouts.forget(key, origin);
+    this.sources.delete(key);
+    this.callNext(origin);
+  }
+
+  private originOf(key: string, there: Seen | undefined): MadeOf | undefined {
+    const source = this.sourceOf(key, there);
+    const part = this.partOf(key, source);
+    return source === undefined || part === undefined ? undefined : { source, part };
+  }
+
+  /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
+  private partOf(key: string, source: string | undefined): InCluster | undefined {
+    const makes = (one: Integration) =>
+      one.inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source ?? ""));
+    return this.ground.integrations.find(makes)?.inCluster;
+  }
+}

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
-import { inCluster, ours, type Provider } from "../test/support/claim-trial.ts";
-import type { Cluster } from "../test/support/cluster.ts";
-import { startDaemon } from "../test/support/cluster-daemon.ts";
-import { installInClusterProvider } from "../test/support/cluster-kinds.ts";
-import { tool } from "../test/support/tools.ts";
+import type { Cluster } from "../test/support/cluster/cluster.ts";
+import { startDaemon } from "../test/support/cluster/daemon.ts";
+import { installInClusterProvider } from "../test/support/cluster/kinds.ts";
+import { inCluster, ours, type Provider } from "../test/support/controller/claim-trial.ts";
+import { tool } from "../test/support/tools/tools.ts";
 import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";

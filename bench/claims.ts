@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import { asBag } from "../schema/objects.ts";
-import { type Cluster, startCluster } from "../test/support/cluster.ts";
-import { installClusterApi, installNmstate } from "../test/support/cluster-kinds.ts";
+import { type Cluster, startCluster } from "../test/support/cluster/cluster.ts";
+import { installClusterApi, installNmstate } from "../test/support/cluster/kinds.ts";
 import { root } from "../test/support/console.ts";
 import { beside } from "./claims-beside.ts";
 import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Access, transport } from "../kube/index.ts";
-import { type Cluster, startCluster } from "../test/support/cluster.ts";
-import { installIpamClaims, installNodeIPPool } from "../test/support/cluster-kinds.ts";
+import { type Cluster, startCluster } from "../test/support/cluster/cluster.ts";
+import { installIpamClaims, installNodeIPPool } from "../test/support/cluster/kinds.ts";
 import { root } from "../test/support/console.ts";
 import type { Result } from "./measure.ts";
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { parseAllDocuments } from "yaml";
-import { type Daemon, startDaemon } from "../test/support/cluster-daemon.ts";
+import { type Daemon, startDaemon } from "../test/support/cluster/daemon.ts";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
 

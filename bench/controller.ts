@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { startFaultProxy } from "../test/support/cluster-proxy.ts";
+import { startFaultProxy } from "../test/support/cluster/proxy.ts";
 import { Fleet } from "./controller-fleet.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { figures, type Result, ratio } from "./measure.ts";

@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { findAccess, type KubeObject, type Objects, objectsOf, transport } from "../kube/index.ts";
 import type { Transport } from "../kube/transport.ts";
 import { hostnameLabel } from "../schema/node.ts";
-import { startCluster } from "../test/support/cluster.ts";
-import { installNmstate, installNmstateAdmission } from "../test/support/cluster-kinds.ts";
-import { createNode, setReady } from "../test/support/cluster-nodes.ts";
-import { Handler } from "../test/support/handler.ts";
-import { MemoryMachine } from "../test/support/handler-machine.ts";
+import { startCluster } from "../test/support/cluster/cluster.ts";
+import { installNmstate, installNmstateAdmission } from "../test/support/cluster/kinds.ts";
+import { createNode, setReady } from "../test/support/cluster/nodes.ts";
+import { Handler } from "../test/support/real/handler.ts";
+import { MemoryMachine } from "../test/support/real/handler-machine.ts";
 import type { Result } from "./measure.ts";
 
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };

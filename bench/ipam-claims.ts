@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
-import type { Cluster } from "../test/support/cluster.ts";
-import { claim, pool, stake } from "../test/support/ipam-claims.ts";
-import { macvlanNetwork } from "../test/support/vm-objects.ts";
+import type { Cluster } from "../test/support/cluster/cluster.ts";
+import { claim, pool, stake } from "../test/support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../test/support/objects/vm-objects.ts";
 import { controllerKubeconfig, inParallel, onCluster, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";

@@ -3,7 +3,7 @@ import { type Claim, IpamError, plan } from "../core/index.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf } from "../kube/index.ts";
 import type { StateBackend } from "../state/index.ts";
 import { kubernetes } from "../state/kubernetes/backend.ts";
-import { type Cluster, startCluster } from "../test/support/cluster.ts";
+import { type Cluster, startCluster } from "../test/support/cluster/cluster.ts";
 import { claimsOn, poolOf } from "./data.ts";
 import { figures, type Result, ratio } from "./measure.ts";
 

@@ -1,4 +1,4 @@
-import { PulumiProject } from "../test/support/pulumi-engine.ts";
+import { PulumiProject } from "../test/support/pulumi/engine.ts";
 import { figures, type Result } from "./measure.ts";
 
 const addresses = 5_000;

@@ -1,5 +1,5 @@
 import type { KubeObject } from "../kube/index.ts";
-import { attachment } from "../test/support/whereabouts-objects.ts";
+import { attachment } from "../test/support/objects/whereabouts-objects.ts";
 
 /** A network of a /8 whose nodes have slices of a /22, in a space of its own. */
 export function sliceDefinition(i: number): KubeObject {

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { type Access, findAccess, type KubeObject, objectsOf, realClock, transport, watch } from "../kube/index.ts";
 import { asBag, asList, type Bag } from "../schema/objects.ts";
-import { type Cluster, startCluster } from "../test/support/cluster.ts";
-import { installIpamClaims, installKubevirt, installNodeIPPool } from "../test/support/cluster-kinds.ts";
+import { type Cluster, startCluster } from "../test/support/cluster/cluster.ts";
+import { installIpamClaims, installKubevirt, installNodeIPPool } from "../test/support/cluster/kinds.ts";
 import { root } from "../test/support/console.ts";
-import { pool } from "../test/support/ipam-claims.ts";
-import { instanceOf, launcherOf } from "../test/support/virt-controller.ts";
-import { macvlanNetwork, vm } from "../test/support/vm-objects.ts";
+import { pool } from "../test/support/objects/ipam-claims.ts";
+import { macvlanNetwork, vm } from "../test/support/objects/vm-objects.ts";
+import { instanceOf, launcherOf } from "../test/support/real/virt-controller.ts";
 import { controllerKubeconfig, inParallel, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";

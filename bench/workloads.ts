@@ -3,10 +3,10 @@ import { parsePool, type Selectable, selectPools, unwrap } from "../core/index.t
 import { isGated } from "../integrations/gated-pod.ts";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
-import type { Cluster } from "../test/support/cluster.ts";
-import { pool } from "../test/support/ipam-claims.ts";
-import { macvlanNetwork } from "../test/support/vm-objects.ts";
-import { gate, workload } from "../test/support/workload-objects.ts";
+import type { Cluster } from "../test/support/cluster/cluster.ts";
+import { pool } from "../test/support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../test/support/objects/vm-objects.ts";
+import { gate, workload } from "../test/support/objects/workload-objects.ts";
 import { controllerKubeconfig, inParallel, onCluster } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
 import { Made } from "./made.ts";

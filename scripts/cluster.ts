@@ -1,11 +1,11 @@
 // A cluster for trials by hand.
 import { once } from "node:events";
 import { didYouMean } from "../schema/nearest.ts";
-import { startCluster } from "../test/support/cluster.ts";
-import { startClusterApiManager } from "../test/support/cluster-api-manager.ts";
-import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
-import { installAll, installIpamClaims } from "../test/support/cluster-kinds.ts";
-import { startVirtController } from "../test/support/kubevirt.ts";
+import { startCluster } from "../test/support/cluster/cluster.ts";
+import { clusterEnvironment, runCommand } from "../test/support/cluster/command.ts";
+import { installAll, installIpamClaims } from "../test/support/cluster/kinds.ts";
+import { startClusterApiManager } from "../test/support/real/cluster-api-manager.ts";
+import { startVirtController } from "../test/support/real/kubevirt.ts";
 import { checkUsage } from "./usage.ts";
 
 /** How the managers of each system are started. */

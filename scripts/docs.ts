@@ -1,9 +1,9 @@
 // Runs the commands of all pages, or of those named, and writes what they print into the pages, and what examples make into the examples.
 import { cpSync, existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { matches, steps } from "../test/support/cli/markdown.ts";
+import { pages, prepare, workFolder } from "../test/support/cli/page.ts";
 import { root, Session } from "../test/support/console.ts";
-import { matches, steps } from "../test/support/markdown.ts";
-import { pages, prepare, workFolder } from "../test/support/page.ts";
 import temporaryFolder from "../test/support/temporary-folder.ts";
 
 const chosen = process.argv.slice(2);

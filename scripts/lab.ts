@@ -1,9 +1,9 @@
 // A lab for trials by hand.
 import { once } from "node:events";
 import { dirname } from "node:path";
-import { clusterEnvironment, runCommand } from "../test/support/cluster-command.ts";
-import { deployController } from "../test/support/deployed-controller.ts";
-import { NmstateLab } from "../test/support/nmstate-lab.ts";
+import { clusterEnvironment, runCommand } from "../test/support/cluster/command.ts";
+import { deployController } from "../test/support/controller/deployed-controller.ts";
+import { NmstateLab } from "../test/support/real/nmstate-lab.ts";
 import { checkUsage } from "./usage.ts";
 
 const command = process.argv.slice(2);

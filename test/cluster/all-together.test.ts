@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { isGated } from "../../integrations/gated-pod.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
-import { type BadObject, fullPool } from "../support/bad-object.ts";
-import { badObjects } from "../support/bad-objects.ts";
+import { wordsOn } from "../support/cli/words.ts";
 import {
   installAll,
   installClusterApi,
@@ -12,14 +11,15 @@ import {
   installKubevirt,
   installMachines,
   installWhereabouts,
-} from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+} from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
-import { EverySystem, everyFlag, type Flag, type Flags } from "../support/every-system.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller/rights.ts";
 import { tries } from "../support/long.ts";
-import { launcherOf } from "../support/virt-controller.ts";
-import { wordsOn } from "../support/words.ts";
+import { type BadObject, fullPool } from "../support/objects/bad-object.ts";
+import { badObjects } from "../support/objects/bad-objects.ts";
+import { launcherOf } from "../support/real/virt-controller.ts";
+import { EverySystem, everyFlag, type Flag, type Flags } from "../support/sim/every-system.ts";
 
 const names = Object.keys(everyFlag) as Flag[];
 const flagsOf = (chosen: readonly Flag[]): Flags => Object.fromEntries(chosen.map((name) => [name, everyFlag[name]]));

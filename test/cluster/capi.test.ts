@@ -7,13 +7,13 @@ import { findAccess, type KubeObject, type Objects, objectsOf, type Resource, ty
 import { joinDocuments } from "../../pipeline/folder.ts";
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
 import { yamlOfEach } from "../../schema/yaml-text.ts";
-import { installClusterApi, installMachines, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { withController } from "../support/controller-run.ts";
-import { hurried } from "../support/controller-timing.ts";
+import { exampleText, infraOf } from "../support/cli/metal3-infra.ts";
+import { installClusterApi, installMachines, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { withController } from "../support/controller/run.ts";
+import { hurried } from "../support/controller/timing.ts";
 import { tries } from "../support/long.ts";
-import { exampleText, infraOf } from "../support/metal3-infra.ts";
-import { objectsOfInfra } from "../support/metal3-objects.ts";
+import { objectsOfInfra } from "../support/objects/metal3-objects.ts";
 
 const namespace = "metal3";
 const group = "ipam.cluster.x-k8s.io";

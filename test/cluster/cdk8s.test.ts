@@ -1,9 +1,9 @@
 import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeEach, expect, test } from "vitest";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root, Session } from "../support/console.ts";
-import { folderOf } from "../support/schema-cli.ts";
+import { folderOf } from "../support/schema/cli.ts";
 
 const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));
 const settings = (properties: object) =>

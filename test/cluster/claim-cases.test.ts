@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type Objects, objectsOf } from "../../kube/index.ts";
-import { claimCases } from "../support/claim-cases.ts";
-import { inCluster, ours, type Provider, Trial } from "../support/claim-trial.ts";
-import { startDaemon } from "../support/cluster-daemon.ts";
-import { installClusterApi, installInClusterProvider, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { withController } from "../support/controller-run.ts";
-import { hurried } from "../support/controller-timing.ts";
+import { startDaemon } from "../support/cluster/daemon.ts";
+import { installClusterApi, installInClusterProvider, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { claimCases } from "../support/controller/claim-cases.ts";
+import { inCluster, ours, type Provider, Trial } from "../support/controller/claim-trial.ts";
+import { withController } from "../support/controller/run.ts";
+import { hurried } from "../support/controller/timing.ts";
 import { tries } from "../support/long.ts";
-import { tool } from "../support/tools.ts";
+import { tool } from "../support/tools/tools.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNodeIPPool(started);

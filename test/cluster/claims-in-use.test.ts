@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { nextRevision, replay } from "../support/cluster-history.ts";
-import { installClusterApi, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { withController } from "../support/controller-run.ts";
-import { hurried } from "../support/controller-timing.ts";
+import { nextRevision, replay } from "../support/cluster/history.ts";
+import { installClusterApi, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { withController } from "../support/controller/run.ts";
+import { hurried } from "../support/controller/timing.ts";
 import { tries } from "../support/long.ts";
 import { until } from "../support/until.ts";
 

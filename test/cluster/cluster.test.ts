@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
-import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools/tools.ts";
 
 const tools = ["etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kubectl"] as const;
 

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../../kube/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { Cluster } from "../support/cluster.ts";
-import { startClusterApiManager } from "../support/cluster-api-manager.ts";
-import type { Daemon } from "../support/cluster-daemon.ts";
-import { nextRevision, replay } from "../support/cluster-history.ts";
-import { installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { createCluster, move, sayProvisioned } from "../support/clusterctl.ts";
-import { withController } from "../support/controller-run.ts";
-import { hurried } from "../support/controller-timing.ts";
+import type { Cluster } from "../support/cluster/cluster.ts";
+import type { Daemon } from "../support/cluster/daemon.ts";
+import { nextRevision, replay } from "../support/cluster/history.ts";
+import { installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { withController } from "../support/controller/run.ts";
+import { hurried } from "../support/controller/timing.ts";
+import { startClusterApiManager } from "../support/real/cluster-api-manager.ts";
+import { createCluster, move, sayProvisioned } from "../support/real/clusterctl.ts";
 import { until } from "../support/until.ts";
 
 const group = "ipam.cluster.x-k8s.io";

@@ -1,10 +1,10 @@
 import { utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { Session } from "../support/console.ts";
-import { folderOf, projectOf } from "../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
+import { folderOf, projectOf } from "../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema/text.ts";
 
 describe("verbs with --backend kubernetes", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));

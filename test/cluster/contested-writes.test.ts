@@ -8,16 +8,16 @@ import {
   installKubevirt,
   installNmstate,
   installNodeIPPool,
-} from "../support/cluster-kinds.ts";
-import { startFaultProxy } from "../support/cluster-proxy.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { type Mutate, startWebhook } from "../support/hostile-webhook.ts";
-import { claim as ipamClaim } from "../support/ipam-claims.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
-import { typeInto } from "../support/uninstall.ts";
-import { instanceOf, launcherOf } from "../support/virt-controller.ts";
-import { macvlanNetwork, vm } from "../support/vm-objects.ts";
-import { gate, networksKey, singlePod, workload } from "../support/workload-objects.ts";
+} from "../support/cluster/kinds.ts";
+import { startFaultProxy } from "../support/cluster/proxy.ts";
+import { type Mutate, startWebhook } from "../support/controller/hostile-webhook.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
+import { typeInto } from "../support/controller/uninstall.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
+import { claim as ipamClaim } from "../support/objects/ipam-claims.ts";
+import { macvlanNetwork, vm } from "../support/objects/vm-objects.ts";
+import { gate, networksKey, singlePod, workload } from "../support/objects/workload-objects.ts";
+import { instanceOf, launcherOf } from "../support/real/virt-controller.ts";
 
 // Programs that undo what the controller writes, each time.
 

@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
-import { installAll } from "../support/cluster-kinds.ts";
-import { chaos } from "../support/controller-chaos.ts";
+import { installAll } from "../support/cluster/kinds.ts";
+import { chaos } from "../support/controller/chaos.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
 import { tries } from "../support/long.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
 
 const { cluster, stage } = stageOfFile(installAll);
 const seed = Number(process.env.SEED ?? Math.floor(Math.random() * 2 ** 32));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
+import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
 
 // What may happen to the API server, and to the controller itself.
 

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { installAll } from "../support/cluster-kinds.ts";
-import { addNodes } from "../support/cluster-nodes.ts";
+import { installAll } from "../support/cluster/kinds.ts";
+import { addNodes } from "../support/cluster/nodes.ts";
 import { root } from "../support/console.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { afterHold } from "../support/controller-timing.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
+import { afterHold } from "../support/controller/timing.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
 
 // What becomes of the addresses of nodes, with a handler for each node that does what the real one does.
 

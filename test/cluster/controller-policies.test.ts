@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { nextRevision, replay } from "../support/cluster-history.ts";
-import { installAll } from "../support/cluster-kinds.ts";
+import { nextRevision, replay } from "../support/cluster/history.ts";
+import { installAll } from "../support/cluster/kinds.ts";
 import { root } from "../support/console.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { afterHold } from "../support/controller-timing.ts";
-import { isTrue } from "../support/handler-conditions.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
+import { afterHold } from "../support/controller/timing.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
+import { isTrue } from "../support/objects/handler-conditions.ts";
 
 // What becomes of policies and pools, and how policies stand beside handlers that take them for nobody's.
 

@@ -3,11 +3,11 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { replay } from "../support/cluster-history.ts";
-import { installAll } from "../support/cluster-kinds.ts";
+import { replay } from "../support/cluster/history.ts";
+import { installAll } from "../support/cluster/kinds.ts";
 import { nodeippool } from "../support/console.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { stageOfFile } from "../support/stage-of-file.ts";
+import { stageOfFile } from "../support/controller/stage-of-file.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
 
 // What becomes of a pool: in use, deleted, made anew, reset.
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { installAll } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type Fault, type Planted, startFaultProxy } from "../support/cluster-proxy.ts";
-import { policy, pool } from "../support/controller-objects.ts";
-import { Stage } from "../support/controller-stage.ts";
-import { afterHold } from "../support/controller-timing.ts";
+import { installAll } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { type Fault, type Planted, startFaultProxy } from "../support/cluster/proxy.ts";
+import { Stage } from "../support/controller/stage.ts";
+import { afterHold } from "../support/controller/timing.ts";
+import { policy, pool } from "../support/objects/controller-objects.ts";
 
 // What may happen to the requests of a controller. The second test waits most of the time, so both run at once.
 

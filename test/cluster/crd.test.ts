@@ -8,11 +8,11 @@ import {
   installNmstate,
   installNmstateAdmission,
   installNodeIPPool,
-} from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+} from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { foreignDocuments } from "../support/foreign-documents.ts";
-import { policyExamples } from "../support/policy-examples.ts";
+import { foreignDocuments } from "../support/objects/foreign-documents.ts";
+import { policyExamples } from "../support/objects/policy-examples.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNodeIPPool(started);

@@ -8,11 +8,11 @@ import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vite
 import { parseAllDocuments } from "yaml";
 import { finalizer } from "../../controller/write/finalizer.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
-import { installNmstate, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installNmstate, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { readersEnvironment, root } from "../support/console.ts";
-import { ownAccess, withRefusals } from "../support/controller-rights.ts";
-import { gate, singlePod } from "../support/workload-objects.ts";
+import { ownAccess, withRefusals } from "../support/controller/rights.ts";
+import { gate, singlePod } from "../support/objects/workload-objects.ts";
 
 interface Rule {
   readonly apiGroups: readonly string[];

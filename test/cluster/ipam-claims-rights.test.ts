@@ -2,11 +2,11 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { installIpamClaims } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
-import { claim, pool, standing } from "../support/ipam-claims.ts";
-import { macvlanNetwork } from "../support/vm-objects.ts";
+import { installIpamClaims } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller/rights.ts";
+import { claim, pool, standing } from "../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../support/objects/vm-objects.ts";
 
 const claims: Resource = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 const pools: Resource = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };

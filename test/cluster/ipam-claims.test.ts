@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { installIpamClaims, installKubevirt } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installIpamClaims, installKubevirt } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { nodeippool } from "../support/console.ts";
-import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
-import { hurried } from "../support/controller-timing.ts";
-import { claim, pool, stake, standing } from "../support/ipam-claims.ts";
-import { macvlanNetwork, ovnNetwork, vm } from "../support/vm-objects.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller/rights.ts";
+import { hurried } from "../support/controller/timing.ts";
+import { claim, pool, stake, standing } from "../support/objects/ipam-claims.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../support/objects/vm-objects.ts";
 
 const claims: Resource = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 

@@ -14,9 +14,9 @@ import {
   refusalOf,
   type Stored,
 } from "../../kube/index.ts";
-import { replay } from "../support/cluster-history.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type Fault, type FaultProxy, startFaultProxy, type Which } from "../support/cluster-proxy.ts";
+import { replay } from "../support/cluster/history.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { type Fault, type FaultProxy, startFaultProxy, type Which } from "../support/cluster/proxy.ts";
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;

@@ -11,8 +11,9 @@ import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
-import { installMachines, installNodeIPPool } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { exampleText } from "../support/cli/metal3-infra.ts";
+import { installMachines, installNodeIPPool } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { nodeippool } from "../support/console.ts";
 import {
   accessWithout,
@@ -21,10 +22,9 @@ import {
   rightsIn,
   servedAs,
   withRefusals,
-} from "../support/controller-rights.ts";
-import { afterHold } from "../support/controller-timing.ts";
+} from "../support/controller/rights.ts";
+import { afterHold } from "../support/controller/timing.ts";
 import { tries } from "../support/long.ts";
-import { exampleText } from "../support/metal3-infra.ts";
 
 const namespace = "metal3";
 const configMaps: Resource = { apiVersion: "v1", plural: "configmaps" };

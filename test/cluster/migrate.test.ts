@@ -3,13 +3,13 @@ import { join, parse } from "node:path";
 import { describe, expect, it } from "vitest";
 import { kubernetesPlace } from "../../state/kubernetes/place.ts";
 import { readMarked } from "../../state/lockfile.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
+import { blockWith } from "../support/cli/markdown.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
 import { Session } from "../support/console.ts";
-import { blockWith } from "../support/markdown.ts";
-import { projectOf } from "../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
-import { tool } from "../support/tools.ts";
+import { projectOf } from "../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema/text.ts";
+import { tool } from "../support/tools/tools.ts";
 
 describe("nodeippool migrate", () => {
   const cluster = clusterOfFile(async ({ kubectl }) => void (await kubectl(["create", "namespace", "network"])));

@@ -2,12 +2,12 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { lockfile } from "../../state/lockfile.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
 import { Session } from "../support/console.ts";
-import { folderOf } from "../support/schema-cli.ts";
-import { documentsOf, poolText } from "../support/schema-text.ts";
-import { recordTexts } from "../support/state-record.ts";
+import { folderOf } from "../support/schema/cli.ts";
+import { documentsOf, poolText } from "../support/schema/text.ts";
+import { recordTexts } from "../support/state/record.ts";
 
 const cluster = clusterOfFile(async () => {});
 

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { installNodeIPPool, installWhereabouts } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installNodeIPPool, installWhereabouts } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { slicesChaos, slicesHistory } from "../support/controller/slices-chaos.ts";
 import { tries } from "../support/long.ts";
-import { recordHistory } from "../support/record-history.ts";
-import { slicesChaos, slicesHistory } from "../support/slices-chaos.ts";
+import { recordHistory } from "../support/state/record-history.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNodeIPPool(started);

@@ -3,10 +3,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { installWhereabouts } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
-import { attachment } from "../support/whereabouts-objects.ts";
+import { installWhereabouts } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller/rights.ts";
+import { attachment } from "../support/objects/whereabouts-objects.ts";
 
 type Any = KubeObject & Bag;
 

@@ -5,17 +5,17 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import type { Bag } from "../../schema/objects.ts";
-import { installWhereabouts } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installWhereabouts } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { prepareController } from "../support/controller-rights.ts";
-import { hurried } from "../support/controller-timing.ts";
-import { goModule } from "../support/go-module.ts";
-import { SlicesStage, until } from "../support/slices-stage.ts";
-import { tool } from "../support/tools.ts";
-import { WhereaboutsCni } from "../support/whereabouts-cni.ts";
-import { WhereaboutsDaemon } from "../support/whereabouts-daemons.ts";
-import { attachment, selecting } from "../support/whereabouts-objects.ts";
+import { prepareController } from "../support/controller/rights.ts";
+import { SlicesStage, until } from "../support/controller/slices-stage.ts";
+import { hurried } from "../support/controller/timing.ts";
+import { attachment, selecting } from "../support/objects/whereabouts-objects.ts";
+import { WhereaboutsCni } from "../support/real/whereabouts-cni.ts";
+import { WhereaboutsDaemon } from "../support/real/whereabouts-daemons.ts";
+import { goModule } from "../support/tools/go-module.ts";
+import { tool } from "../support/tools/tools.ts";
 
 const page = readFileSync(join(root, "docs/node-slices-controller.md"), "utf8");
 /** The commands of a section, in blocks. */

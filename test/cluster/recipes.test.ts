@@ -1,13 +1,13 @@
 import { readFileSync } from "node:fs";
 import { parse } from "node:path";
 import { describe, expect, it } from "vitest";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
+import { blockWith } from "../support/cli/markdown.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
 import { Session } from "../support/console.ts";
-import { blockWith } from "../support/markdown.ts";
-import { manifests, projectOf } from "../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../support/schema-text.ts";
-import { tool } from "../support/tools.ts";
+import { manifests, projectOf } from "../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../support/schema/text.ts";
+import { tool } from "../support/tools/tools.ts";
 
 describe("what the page on recovery says of a record in a cluster", () => {
   const cluster = clusterOfFile(async () => {});

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
-import { batchSize, chaos, writers } from "../support/cluster-chaos.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
-import { recordHistory } from "../support/record-history.ts";
+import { batchSize, chaos, writers } from "../support/cluster/chaos.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { type FaultProxy, startFaultProxy } from "../support/cluster/proxy.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
+import { recordHistory } from "../support/state/record-history.ts";
 
 /** How many times the proof; without it a small part, for every day. */
 const long = Number(process.env.NODEIPPOOL_LONG ?? 0);

@@ -3,10 +3,10 @@ import { describe, expect, it } from "vitest";
 import { plan } from "../../core/plan/plan.ts";
 import type { StateBackend } from "../../state/backend.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { kubeconfigOf, RecordNamespace } from "../support/cluster-record.ts";
-import { claimOf, poolOf } from "../support/core-text.ts";
-import { blockWith } from "../support/markdown.ts";
+import { blockWith } from "../support/cli/markdown.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { kubeconfigOf, RecordNamespace } from "../support/cluster/record.ts";
+import { claimOf, poolOf } from "../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.1.0/24")];
 const part = "ippool.default.10.0.0.0-24";

@@ -2,7 +2,7 @@ import { afterAll, beforeAll } from "vitest";
 import { findAccess, objectsOf } from "../../kube/index.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { contract } from "../contract/state-backend.ts";
-import { type Cluster, startCluster } from "../support/cluster.ts";
+import { type Cluster, startCluster } from "../support/cluster/cluster.ts";
 
 let cluster: Cluster;
 let next = 0;

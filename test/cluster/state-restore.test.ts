@@ -4,12 +4,12 @@ import { expect, it } from "vitest";
 import { plan } from "../../core/plan/plan.ts";
 import type { StateBackend } from "../../state/backend.ts";
 import { encode } from "../../state/codec.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
 import { Session } from "../support/console.ts";
-import { claimOf, poolOf } from "../support/core-text.ts";
-import { projectOf } from "../support/schema-cli.ts";
-import { recordTexts } from "../support/state-record.ts";
+import { claimOf, poolOf } from "../support/core/text.ts";
+import { projectOf } from "../support/schema/cli.ts";
+import { recordTexts } from "../support/state/record.ts";
 
 const cluster = clusterOfFile(async () => {});
 const pools = Array.from({ length: 8 }, (_, i) => poolOf(`p${i}`, `10.0.${i}.0/24`));

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { plan } from "../../core/plan/plan.ts";
 import { encode } from "../../state/codec.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
-import { claimOf, poolOf } from "../support/core-text.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
+import { claimOf, poolOf } from "../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/8")];
 const cluster = clusterOfFile(async () => {});

@@ -3,14 +3,14 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { KubeObject } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { installWhereabouts } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installWhereabouts } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { prepareController } from "../support/controller-rights.ts";
-import { SlicesStage, until } from "../support/slices-stage.ts";
-import { WhereaboutsCni } from "../support/whereabouts-cni.ts";
-import { WhereaboutsDaemon } from "../support/whereabouts-daemons.ts";
-import { attachment, selecting } from "../support/whereabouts-objects.ts";
+import { prepareController } from "../support/controller/rights.ts";
+import { SlicesStage, until } from "../support/controller/slices-stage.ts";
+import { attachment, selecting } from "../support/objects/whereabouts-objects.ts";
+import { WhereaboutsCni } from "../support/real/whereabouts-cni.ts";
+import { WhereaboutsDaemon } from "../support/real/whereabouts-daemons.ts";
 
 /** The rows of the page's table, of three cells each. */
 const rows = readFileSync(join(root, "docs/node-slices-compared.md"), "utf8")

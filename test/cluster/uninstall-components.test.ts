@@ -9,15 +9,15 @@ import {
   installKubevirt,
   installNmstate,
   installWhereabouts,
-} from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+} from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { ownAccess, servedAs } from "../support/controller-rights.ts";
-import { pool } from "../support/ipam-claims.ts";
-import { lastCommandsOf, sectionOf, typeInto } from "../support/uninstall.ts";
-import { instanceOf, launcherOf } from "../support/virt-controller.ts";
-import { macvlanNetwork, vm } from "../support/vm-objects.ts";
-import { gate, singlePod } from "../support/workload-objects.ts";
+import { ownAccess, servedAs } from "../support/controller/rights.ts";
+import { lastCommandsOf, sectionOf, typeInto } from "../support/controller/uninstall.ts";
+import { pool } from "../support/objects/ipam-claims.ts";
+import { macvlanNetwork, vm } from "../support/objects/vm-objects.ts";
+import { gate, singlePod } from "../support/objects/workload-objects.ts";
+import { instanceOf, launcherOf } from "../support/real/virt-controller.ts";
 
 const cluster = clusterOfFile(async (started) => {
   const kinds = [installNmstate, installClusterApi, installIpamClaims, installKubevirt, installWhereabouts];

@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { findAccess } from "../../kube/index.ts";
-import { installNmstate } from "../support/cluster-kinds.ts";
-import { addNodes } from "../support/cluster-nodes.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installNmstate } from "../support/cluster/kinds.ts";
+import { addNodes } from "../support/cluster/nodes.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { eventually, withController } from "../support/controller-run.ts";
-import { sectionOf, typeInto } from "../support/uninstall.ts";
+import { eventually, withController } from "../support/controller/run.ts";
+import { sectionOf, typeInto } from "../support/controller/uninstall.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await installNmstate(started);

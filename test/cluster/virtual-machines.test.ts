@@ -4,18 +4,18 @@ import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished 
 import { podInterfaceOf } from "../../integrations/ipamclaim/claim-name.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { installIpamClaims, installKubevirt } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installIpamClaims, installKubevirt } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { ownAccess, prepareController, servedAs } from "../support/controller-rights.ts";
-import { hurried } from "../support/controller-timing.ts";
-import { pool } from "../support/ipam-claims.ts";
-import { createLab } from "../support/lab.ts";
+import { ownAccess, prepareController, servedAs } from "../support/controller/rights.ts";
+import { hurried } from "../support/controller/timing.ts";
+import { typeInto, uninstallOf } from "../support/controller/uninstall.ts";
 import { tries } from "../support/long.ts";
-import { Multus, reportedOn } from "../support/multus.ts";
-import { typeInto, uninstallOf } from "../support/uninstall.ts";
-import { reportOfMultus, VirtController } from "../support/virt-controller.ts";
-import { macvlanNetwork, vm } from "../support/vm-objects.ts";
+import { pool } from "../support/objects/ipam-claims.ts";
+import { macvlanNetwork, vm } from "../support/objects/vm-objects.ts";
+import { createLab } from "../support/real/lab.ts";
+import { Multus, reportedOn } from "../support/real/multus.ts";
+import { reportOfMultus, VirtController } from "../support/real/virt-controller.ts";
 
 const claims = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
 const pods = { apiVersion: "v1", plural: "pods" };

@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { installIpamClaims, installKubevirt } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installIpamClaims, installKubevirt } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { prepareController } from "../support/controller-rights.ts";
+import { prepareController } from "../support/controller/rights.ts";
+import { vmsChaos, vmsHistory } from "../support/controller/vms-chaos.ts";
 import { tries } from "../support/long.ts";
-import { recordHistory } from "../support/record-history.ts";
-import { vmsChaos, vmsHistory } from "../support/vms-chaos.ts";
+import { recordHistory } from "../support/state/record-history.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await prepareController(started, [installIpamClaims, installKubevirt], "ipam-claims");

@@ -9,9 +9,9 @@ import { findAccess, type KubeObject, objectsOf, type Stored } from "../../kube/
 import type { Resource } from "../../kube/resource.ts";
 import { transport } from "../../kube/transport.ts";
 import { watch } from "../../kube/watch.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type Fault, type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
-import { recorder } from "../support/watch-server.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { type Fault, type FaultProxy, startFaultProxy } from "../support/cluster/proxy.ts";
+import { recorder } from "../support/cluster/watch-server.ts";
 
 interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
@@ -173,7 +173,7 @@ it("lists 5,000 objects of 15 kB and keeps of each what it is told to, and no mo
   // Objects of one transaction have one revision, and the server may list when it knows a part of them. This one comes after all.
   await kube().create(configMaps, configMap(namespace, "last", "1"));
   const run = promisify(execFile);
-  const script = join(import.meta.dirname, "../support/watch-memory.ts");
+  const script = join(import.meta.dirname, "../support/cluster/watch-memory.ts");
   const grown = async (keep: string) => {
     const { stdout } = await run(process.execPath, [script, cluster().kubeconfig, keep]);
     const printed = JSON.parse(stdout) as { count: number; grown: number };

@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Bag } from "../../schema/objects.ts";
-import { installWhereabouts } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { cli, folderOf } from "../support/schema-cli.ts";
-import { type Attached, WhereaboutsCni } from "../support/whereabouts-cni.ts";
-import { attachment, listAttachment, slicePool } from "../support/whereabouts-objects.ts";
+import { installWhereabouts } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { attachment, listAttachment, slicePool } from "../support/objects/whereabouts-objects.ts";
+import { type Attached, WhereaboutsCni } from "../support/real/whereabouts-cni.ts";
+import { cli, folderOf } from "../support/schema/cli.ts";
 
 const cluster = clusterOfFile(installWhereabouts);
 

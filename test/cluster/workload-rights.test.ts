@@ -2,14 +2,14 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, describe, expect, it } from "vitest";
 import type { Bag } from "../../schema/objects.ts";
-import { installIpamClaims } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installIpamClaims } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller-rights.ts";
-import { pool } from "../support/ipam-claims.ts";
-import { detected } from "../support/pod-detects.ts";
-import { definition, macvlanNetwork } from "../support/vm-objects.ts";
-import { gate, ipsOf, networksKey, singlePod, workload } from "../support/workload-objects.ts";
+import { accessWithout, prepareController, rightsIn, withRefusals } from "../support/controller/rights.ts";
+import { pool } from "../support/objects/ipam-claims.ts";
+import { detected } from "../support/objects/pod-detects.ts";
+import { definition, macvlanNetwork } from "../support/objects/vm-objects.ts";
+import { gate, ipsOf, networksKey, singlePod, workload } from "../support/objects/workload-objects.ts";
 
 describe("the role for workloads needs each of its rights", () => {
   // A streamed list asks for the right to watch alone.

@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { isGated } from "../../integrations/gated-pod.ts";
-import { installIpamClaims } from "../support/cluster-kinds.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
+import { installIpamClaims } from "../support/cluster/kinds.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";
-import { prepareController } from "../support/controller-rights.ts";
+import { prepareController } from "../support/controller/rights.ts";
+import { workloadsChaos, workloadsHistory } from "../support/controller/workloads-chaos.ts";
 import { tries } from "../support/long.ts";
-import { recordHistory } from "../support/record-history.ts";
+import { singlePod } from "../support/objects/workload-objects.ts";
+import { recordHistory } from "../support/state/record-history.ts";
 import { until } from "../support/until.ts";
-import { singlePod } from "../support/workload-objects.ts";
-import { workloadsChaos, workloadsHistory } from "../support/workloads-chaos.ts";
 
 const cluster = clusterOfFile(async (started) => {
   await prepareController(started, [installIpamClaims], "workload-addresses");

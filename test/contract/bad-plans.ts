@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { type Plan, plan } from "../../core/plan/plan.ts";
 import { planRelease } from "../../core/plan/release.ts";
-import { claimOf, lineOf, poolOf, spelt } from "../support/core-text.ts";
-import { duplicates } from "../support/state-record.ts";
+import { claimOf, lineOf, poolOf, spelt } from "../support/core/text.ts";
+import { duplicates } from "../support/state/record.ts";
 import { committed, planned, type Store } from "./store.ts";
 
 const line = (text: string) => lineOf(spelt(text));

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Plan, plan } from "../../core/plan/plan.ts";
-import { claimOf, lineOf, poolOf } from "../support/core-text.ts";
-import { duplicates } from "../support/state-record.ts";
+import { claimOf, lineOf, poolOf } from "../support/core/text.ts";
+import { duplicates } from "../support/state/record.ts";
 import { committed, freed, lines, planned, type Store } from "./store.ts";
 
 /** A record of blocks: the same life, and what shares an address is a duplicate, be the lengths the same or not. */

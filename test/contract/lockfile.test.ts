@@ -2,7 +2,7 @@ import { readFileSync, rmSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll } from "vitest";
 import { lockfile } from "../../state/lockfile.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 import { contract } from "./state-backend.ts";
 
 const folder = scratchFolder();

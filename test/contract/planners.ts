@@ -6,9 +6,9 @@ import { IpamError } from "../../core/errors.ts";
 import { type Plan, plan } from "../../core/plan/plan.ts";
 import { planRelease } from "../../core/plan/release.ts";
 import type { StateBackend } from "../../state/backend.ts";
-import { claimOf, textOf } from "../support/core-text.ts";
+import { claimOf, textOf } from "../support/core/text.ts";
 import { tries } from "../support/long.ts";
-import { duplicates, holders, places, standingText } from "../support/state-record.ts";
+import { duplicates, holders, places, standingText } from "../support/state/record.ts";
 import { pools, type Store } from "./store.ts";
 
 // Two or three planners, each `read`, `plan`, wait, `commit`, on one record, in any order that can be.

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../core/allocation.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { planRename } from "../../core/plan/rename.ts";
-import { claimOf, spelt } from "../support/core-text.ts";
+import { claimOf, spelt } from "../support/core/text.ts";
 import { refusesBadPlans } from "./bad-plans.ts";
 import { blocks } from "./blocks.ts";
 import { planners } from "./planners.ts";

@@ -2,8 +2,8 @@ import type { Snapshot } from "../../core/allocation.ts";
 import { type Plan, plan } from "../../core/plan/plan.ts";
 import { planRelease } from "../../core/plan/release.ts";
 import type { StateBackend } from "../../state/backend.ts";
-import { claimOf, poolOf, spelt } from "../support/core-text.ts";
-import { recordTexts } from "../support/state-record.ts";
+import { claimOf, poolOf, spelt } from "../support/core/text.ts";
+import { recordTexts } from "../support/state/record.ts";
 
 /** Where one record lives, for any number of backends that look at it. */
 export interface Store {

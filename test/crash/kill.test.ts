@@ -7,9 +7,9 @@ import { emptySnapshot, type Snapshot } from "../../core/allocation.ts";
 import { plan } from "../../core/plan/plan.ts";
 import { decode } from "../../state/codec.ts";
 import { lockfile } from "../../state/lockfile.ts";
-import { claimOf } from "../support/core-text.ts";
-import { type Acknowledged, leftovers, startWriter, writerPools } from "../support/state-children.ts";
-import { duplicates } from "../support/state-record.ts";
+import { claimOf } from "../support/core/text.ts";
+import { type Acknowledged, leftovers, startWriter, writerPools } from "../support/state/children.ts";
+import { duplicates } from "../support/state/record.ts";
 
 const root = mkdtempSync(join(tmpdir(), "nodeippool-crash-")); // a real disk: most of a commit is waiting for it
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,4 +1,4 @@
-import { isSlow, pages } from "../support/page.ts";
-import { testPage } from "../support/page-tests.ts";
+import { isSlow, pages } from "../support/cli/page.ts";
+import { testPage } from "../support/cli/page-tests.ts";
 
 for (const page of pages()) if (!isSlow(page)) testPage(page);

@@ -2,9 +2,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import ts from "typescript";
 import { expect, test } from "vitest";
+import { programs } from "../support/cli/markdown.ts";
+import { pages } from "../support/cli/page.ts";
 import { root } from "../support/console.ts";
-import { programs } from "../support/markdown.ts";
-import { pages } from "../support/page.ts";
 
 /** What does nothing compiles, too. */
 test("each App on a page is synthesized", () => {

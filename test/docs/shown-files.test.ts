@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
+import { blockWith } from "../support/cli/markdown.ts";
 import { root } from "../support/console.ts";
-import { blockWith } from "../support/markdown.ts";
 
 test.each([
   ["manifests/network.yaml", "name: storage-nic\n"],

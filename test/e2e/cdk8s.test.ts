@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, expect, test } from "vitest";
+import { say } from "../support/cli/npm.ts";
 import { root } from "../support/console.ts";
-import { say } from "../support/e2e-npm.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-cdk8s-"));
 afterAll(() => rmSync(folder, { recursive: true }));

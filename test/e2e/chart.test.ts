@@ -7,7 +7,7 @@ import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { NodeIPPoolController } from "../../constructs/index.ts";
 import { root } from "../support/console.ts";
-import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools/tools.ts";
 
 // biome-ignore lint/suspicious/noExplicitAny: what Helm makes
 type Any = any;

@@ -8,9 +8,9 @@ import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
-import { addresses, type LabNode, ping } from "../support/lab.ts";
-import { createManagedNodes } from "../support/managed-nodes.ts";
-import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
+import { createManagedNodes } from "../support/objects/managed-nodes.ts";
+import { addresses, type LabNode, ping } from "../support/real/lab.ts";
+import { BUILD_TIMEOUT, orSkip } from "../support/tools/tools.ts";
 
 const isLab = async () => (await createManagedNodes(mkdtempSync(join(tmpdir(), "trial-")))).close();
 

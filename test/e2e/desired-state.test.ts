@@ -4,9 +4,9 @@ import ts from "typescript";
 import { beforeEach, describe, expect, test } from "vitest";
 import { asTruth } from "../../integrations/nmstate/truth.ts";
 import { root } from "../support/console.ts";
-import { examples } from "../support/nmstate-examples.ts";
-import { format, gc, runPolicy } from "../support/nmstatectl.ts";
-import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+import { examples } from "../support/objects/nmstate-examples.ts";
+import { format, gc, runPolicy } from "../support/real/nmstatectl.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools/tools.ts";
 
 // The types of desired states, held against the engine of the handler: it refuses fields that it does not know.
 

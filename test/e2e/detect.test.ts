@@ -3,10 +3,10 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { root } from "../support/console.ts";
-import { hold } from "../support/hold.ts";
-import { type LabNode, runIn } from "../support/lab.ts";
-import { createPodNetwork, giveAddresses, ip, linkLocalOf, type PodNetwork } from "../support/pod-network.ts";
-import { BUILD_TIMEOUT, command, orSkip } from "../support/tools.ts";
+import { hold } from "../support/controller/hold.ts";
+import { type LabNode, runIn } from "../support/real/lab.ts";
+import { createPodNetwork, giveAddresses, ip, linkLocalOf, type PodNetwork } from "../support/real/pod-network.ts";
+import { BUILD_TIMEOUT, command, orSkip } from "../support/tools/tools.ts";
 
 const four = "10.30.0.10";
 const six = "2001:db8:30::10";

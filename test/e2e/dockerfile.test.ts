@@ -4,10 +4,10 @@ import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
 import { afterAll, expect, test } from "vitest";
 import { parseAllDocuments } from "yaml";
+import { build, type Stage, stagesOf } from "../support/cli/dockerfile.ts";
+import { checkout, say, shellEnvironment } from "../support/cli/npm.ts";
 import { root } from "../support/console.ts";
-import { build, type Stage, stagesOf } from "../support/dockerfile.ts";
-import { checkout, say, shellEnvironment } from "../support/e2e-npm.ts";
-import { orSkip } from "../support/tools.ts";
+import { orSkip } from "../support/tools/tools.ts";
 import { debianPackages } from "../tools/pins.ts";
 
 // Nothing here runs containers: the steps of the Dockerfile are run in folders, by the Node of the tests.

@@ -1,14 +1,14 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
 import { findAccess } from "../../kube/index.ts";
-import { type Cluster, startCluster } from "../support/cluster.ts";
-import { installAll } from "../support/cluster-kinds.ts";
-import { addNodes } from "../support/cluster-nodes.ts";
-import { Handler } from "../support/handler.ts";
-import { type HandlerLog, logHandlers } from "../support/handler-log.ts";
-import { MemoryMachine } from "../support/handler-machine.ts";
-import { NmstateLab } from "../support/nmstate-lab.ts";
-import { BUILD_TIMEOUT, MissingPart } from "../support/tools.ts";
+import { type Cluster, startCluster } from "../support/cluster/cluster.ts";
+import { installAll } from "../support/cluster/kinds.ts";
+import { addNodes } from "../support/cluster/nodes.ts";
+import { Handler } from "../support/real/handler.ts";
+import { type HandlerLog, logHandlers } from "../support/real/handler-log.ts";
+import { MemoryMachine } from "../support/real/handler-machine.ts";
+import { NmstateLab } from "../support/real/nmstate-lab.ts";
+import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
 import { until } from "../support/until.ts";
 
 // One script is played to the real handler and to the stand-in of the cluster tests, each in a cluster of its own.

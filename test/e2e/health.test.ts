@@ -5,7 +5,7 @@ import { type PoolFacts, poolStatus } from "../../controller/reconcile/pool-stat
 import { statusPatch } from "../../controller/reconcile/status.ts";
 import { parsePool, unwrap } from "../../core/index.ts";
 import { root } from "../support/console.ts";
-import { command, orSkip } from "../support/tools.ts";
+import { command, orSkip } from "../support/tools/tools.ts";
 
 // Argo CD runs health.lua by an interpreter of Lua 5.1.
 

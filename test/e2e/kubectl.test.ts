@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { isPlain } from "../../core/claim.ts";
 import { yamlOfEach } from "../../schema/yaml-text.ts";
 import { tries } from "../support/long.ts";
-import { tool } from "../support/tools.ts";
+import { tool } from "../support/tools/tools.ts";
 
 // The real kubectl reads what is rendered, without a cluster: `annotate --local`.
 const parts = [

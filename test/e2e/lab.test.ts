@@ -4,9 +4,9 @@ import { existsSync, readFileSync } from "node:fs";
 import { hostname } from "node:os";
 import { afterAll, beforeEach, describe, expect, test, vi } from "vitest";
 import { stringify } from "yaml";
-import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn, show } from "../support/lab.ts";
-import { gc, runPolicy } from "../support/nmstatectl.ts";
-import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
+import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn, show } from "../support/real/lab.ts";
+import { gc, runPolicy } from "../support/real/nmstatectl.ts";
+import { BUILD_TIMEOUT, orSkip } from "../support/tools/tools.ts";
 
 let making: Promise<Lab> | undefined;
 let node01: LabNode, node02: LabNode, node03: LabNode;
@@ -65,7 +65,7 @@ describe("the network lab", () => {
 
   test("it is gone when its process is killed", async () => {
     const program = `
-      import { createLab } from ${JSON.stringify(new URL("../support/lab.ts", import.meta.url))};
+      import { createLab } from ${JSON.stringify(new URL("../support/real/lab.ts", import.meta.url))};
       const { nodes } = await createLab(["short-lived"]);
       console.log(nodes[0].pid);
       setInterval(() => {}, 1000);`;

@@ -1,11 +1,11 @@
 import { join } from "node:path";
 import { describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { Project } from "../support/cli/project.ts";
 import { root } from "../support/console.ts";
-import { handle, nodeNetworkStates } from "../support/e2e-handler.ts";
-import { Project } from "../support/e2e-project.ts";
-import { addresses, createLab, type LabNode, ping, runIn } from "../support/lab.ts";
-import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
+import { handle, nodeNetworkStates } from "../support/real/e2e-handler.ts";
+import { addresses, createLab, type LabNode, ping, runIn } from "../support/real/lab.ts";
+import { BUILD_TIMEOUT, orSkip } from "../support/tools/tools.ts";
 
 // Addresses that are given, taken back and given again, on real kernels. Every step is a command of the CLI, or what
 // the handlers of a cluster do with the policies it rendered. Nodes get IPv4 by their label, IPv6 all of them.

@@ -9,9 +9,9 @@ import type { Infra, Unit } from "../../integrations/metal3/infra.ts";
 import { type NetworkData, networkData } from "../../integrations/metal3/network-data.ts";
 import { osNetConfig } from "../../integrations/metal3/os-net-config.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
-import { addressesOf, allocated, exampleText, infraOf } from "../support/metal3-infra.ts";
-import { cloudInitFolder, pythonFolder, runPython } from "../support/python-tools.ts";
-import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
+import { addressesOf, allocated, exampleText, infraOf } from "../support/cli/metal3-infra.ts";
+import { cloudInitFolder, pythonFolder, runPython } from "../support/tools/python-tools.ts";
+import { BUILD_TIMEOUT, orSkip } from "../support/tools/tools.ts";
 
 // What hosts are given, held against what reads it: os-net-config's own validator, Ironic's schema, cloud-init, PyYAML.
 

@@ -3,10 +3,10 @@ import type { Unit } from "../../integrations/metal3/infra.ts";
 import { mappingScript } from "../../integrations/metal3/mac-mapping.ts";
 import { osNetConfig } from "../../integrations/metal3/os-net-config.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
-import { addressesOf, exampleText, infraOf } from "../support/metal3-infra.ts";
-import { onMachine, osNetConfigCommand } from "../support/metal3-node.ts";
-import { cloudInitFolder, pythonFolder } from "../support/python-tools.ts";
-import { BUILD_TIMEOUT, orSkip } from "../support/tools.ts";
+import { addressesOf, exampleText, infraOf } from "../support/cli/metal3-infra.ts";
+import { onMachine, osNetConfigCommand } from "../support/real/metal3-node.ts";
+import { cloudInitFolder, pythonFolder } from "../support/tools/python-tools.ts";
+import { BUILD_TIMEOUT, orSkip } from "../support/tools/tools.ts";
 
 // What runs on a host: the script that finds out which one it is, and os-net-config with what it wrote.
 

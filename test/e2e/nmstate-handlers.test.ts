@@ -2,13 +2,13 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, expect, test } from "vitest";
-import { writesOf } from "../support/cluster-audit.ts";
+import { writesOf } from "../support/cluster/audit.ts";
 import { root } from "../support/console.ts";
-import { deployController } from "../support/deployed-controller.ts";
-import { addresses, type LabNode, ping, runIn } from "../support/lab.ts";
+import { deployController } from "../support/controller/deployed-controller.ts";
 import { tries } from "../support/long.ts";
-import { NmstateLab } from "../support/nmstate-lab.ts";
-import { BUILD_TIMEOUT, MissingPart } from "../support/tools.ts";
+import { addresses, type LabNode, ping, runIn } from "../support/real/lab.ts";
+import { NmstateLab } from "../support/real/nmstate-lab.ts";
+import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
 import { until } from "../support/until.ts";
 
 // The workflows of the proposal, with kubernetes-nmstate as it is installed. Each test goes on where the one before ended.

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from "vitest";
-import { deployController } from "../support/deployed-controller.ts";
-import { addresses, type LabNode, runIn } from "../support/lab.ts";
+import { deployController } from "../support/controller/deployed-controller.ts";
 import { tries } from "../support/long.ts";
-import { NmstateLab } from "../support/nmstate-lab.ts";
+import { addresses, type LabNode, runIn } from "../support/real/lab.ts";
+import { NmstateLab } from "../support/real/nmstate-lab.ts";
 import { until } from "../support/until.ts";
 
 // The controller, with kubernetes-nmstate as it is installed. Only where NODEIPPOOL_LONG is set.

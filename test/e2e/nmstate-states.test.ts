@@ -5,14 +5,14 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { beforeAll, expect, test } from "vitest";
 import { stringify } from "yaml";
-import { nodeNetworkStates } from "../support/e2e-handler.ts";
-import { addresses, type LabNode, runIn } from "../support/lab.ts";
 import { tries } from "../support/long.ts";
-import { createManagedNodes, insideOf } from "../support/managed-nodes.ts";
-import { steps } from "../support/rack-steps.ts";
-import { type Rack, RackWorld, rackOf } from "../support/rack-world.ts";
+import { createManagedNodes, insideOf } from "../support/objects/managed-nodes.ts";
+import { nodeNetworkStates } from "../support/real/e2e-handler.ts";
+import { addresses, type LabNode, runIn } from "../support/real/lab.ts";
 import { seeded } from "../support/seeded.ts";
-import { BUILD_TIMEOUT, MissingPart } from "../support/tools.ts";
+import { steps } from "../support/sim/rack-steps.ts";
+import { type Rack, RackWorld, rackOf } from "../support/sim/rack-world.ts";
+import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
 
 // Every state that is rendered for a node is applied after the one before it, by the engine of the handlers and a real NetworkManager, as
 // handlers do it. The node then has what the last one says, and nothing of those before.

@@ -13,9 +13,9 @@ import { createRequire } from "node:module";
 import { homedir, tmpdir } from "node:os";
 import { delimiter, dirname, join, relative } from "node:path";
 import { afterAll, beforeEach, describe, expect, test } from "vitest";
+import { checkout, npm, say, shellEnvironment } from "../support/cli/npm.ts";
 import { root } from "../support/console.ts";
-import { checkout, npm, say, shellEnvironment } from "../support/e2e-npm.ts";
-import { orSkip } from "../support/tools.ts";
+import { orSkip } from "../support/tools/tools.ts";
 
 // The package as npm makes and installs it, in projects as its users have them.
 

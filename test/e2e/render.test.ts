@@ -1,13 +1,13 @@
 import { join } from "node:path";
 import { beforeAll, describe, expect, onTestFinished, type TestContext, test } from "vitest";
 import { parse, stringify } from "yaml";
+import { type Planned, Project } from "../support/cli/project.ts";
 import { root } from "../support/console.ts";
-import { handle, type Nncp, nodeNetworkStates, policiesOf } from "../support/e2e-handler.ts";
-import { type Planned, Project } from "../support/e2e-project.ts";
-import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn } from "../support/lab.ts";
-import { gc, runPolicy } from "../support/nmstatectl.ts";
-import { policyExamples } from "../support/policy-examples.ts";
-import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+import { policyExamples } from "../support/objects/policy-examples.ts";
+import { handle, type Nncp, nodeNetworkStates, policiesOf } from "../support/real/e2e-handler.ts";
+import { addresses, applyState, createLab, type Lab, type LabNode, ping, runIn } from "../support/real/lab.ts";
+import { gc, runPolicy } from "../support/real/nmstatectl.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools/tools.ts";
 
 describe.for(policyExamples())("example %s", (name) => {
   let project: Project;

@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from "vitest";
 import { parse } from "yaml";
 import { formatAddress, parseAddress, unwrap } from "../../core/index.ts";
 import { root } from "../support/console.ts";
-import { gc, runPolicy } from "../support/nmstatectl.ts";
-import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools.ts";
+import { gc, runPolicy } from "../support/real/nmstatectl.ts";
+import { BUILD_TIMEOUT, orSkip, tool } from "../support/tools/tools.ts";
 
 // What the pages say about the engine of stock handlers, and what that engine says to the proposal's own texts.
 

@@ -2,10 +2,10 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "nod
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
+import { checkout, npm } from "../support/cli/npm.ts";
 import { root } from "../support/console.ts";
-import { checkout, npm } from "../support/e2e-npm.ts";
 import { tries } from "../support/long.ts";
-import { orSkip } from "../support/tools.ts";
+import { orSkip } from "../support/tools/tools.ts";
 
 /** What `npm ci` puts there; the Dockerfile's steps, which are tested too, run that, and so do long runs here. */
 const link = (clone: string) => symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));

@@ -2,9 +2,9 @@ import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
-import { policy, pool } from "../support/git-manifests.ts";
-import { shell } from "../support/git-repository.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { policy, pool } from "../support/git/manifests.ts";
+import { shell } from "../support/git/repository.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // README's CI lines, word for word but for npm: each mistake ends red, with a last line that says what to do.
 const ci = (/```sh\n(set -e\nnpm ci\n[\s\S]*?)```/.exec(readFileSync(join(root, "README.md"), "utf8"))?.[1] ?? "")

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Mark, markedText } from "../../state/mark.ts";
 import { root } from "../support/console.ts";
-import { shell } from "../support/git-repository.ts";
-import { cli } from "../support/schema-cli.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { shell } from "../support/git/repository.ts";
+import { cli } from "../support/schema/cli.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // The verbs on a broken or conflicting lock, as people meet them.
 let folder: string;

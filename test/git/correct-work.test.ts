@@ -2,8 +2,8 @@ import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, expect, it } from "vitest";
 import { root } from "../support/console.ts";
-import { shell } from "../support/git-repository.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { shell } from "../support/git/repository.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // Releases and renames that git shows only in part, as one commit: they block nobody, and are never taken back from a live owner.
 const folders: string[] = [];

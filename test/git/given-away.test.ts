@@ -9,9 +9,9 @@ import { applyPlan } from "../../state/apply.ts";
 import { decode } from "../../state/codec.ts";
 import type { LockStep } from "../../state/lock-history.ts";
 import { mergeRecords } from "../../state/merge.ts";
-import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
-import { mergeTexts } from "../support/git-merge.ts";
-import { type Branch, type Fork, isClaimedBy, mergedNodes, planFor, randomForks } from "../support/state-branch.ts";
+import { outcome, recordsOf, report, textsOf } from "../support/git/forks.ts";
+import { mergeTexts } from "../support/git/merge.ts";
+import { type Branch, type Fork, isClaimedBy, mergedNodes, planFor, randomForks } from "../support/state/branch.ts";
 
 // Random branches, merged by the tool or by a strategy option: only the latter gives addresses away, and never unseen.
 const count = process.env.NODEIPPOOL_LONG === undefined ? 1_000 : 20_000;

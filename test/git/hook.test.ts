@@ -2,8 +2,8 @@ import { chmodSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } fro
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
-import { shell } from "../support/git-repository.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { shell } from "../support/git/repository.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // The hook of docs/lockfile.md, as git runs it.
 let folder: string;

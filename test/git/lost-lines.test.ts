@@ -1,10 +1,10 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
-import { policy, pool } from "../support/git-manifests.ts";
-import { shell } from "../support/git-repository.ts";
-import { cli } from "../support/schema-cli.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { policy, pool } from "../support/git/manifests.ts";
+import { shell } from "../support/git/repository.ts";
+import { cli } from "../support/schema/cli.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // A lock that was taken from one side of a merge, or from elsewhere: plan and allocate refuse to move who has an address in git. nX has .X on main.
 let folder: string;

@@ -4,11 +4,11 @@ import { applyPlan } from "../../state/apply.ts";
 import { decode } from "../../state/codec.ts";
 import { mergeRecords } from "../../state/merge.ts";
 import { salvage } from "../../state/salvage.ts";
-import { outcome, recordsOf, report, textsOf } from "../support/git-forks.ts";
-import { type MergedText, mergeTexts } from "../support/git-merge.ts";
-import { collides, isHalfRenamed, type Records, type Side, strayed, unkept, violations } from "../support/git-rules.ts";
-import { type Fork, mergedNodes, movedMachines, planFor, randomForks } from "../support/state-branch.ts";
-import { duplicates, holders, recordTexts } from "../support/state-record.ts";
+import { outcome, recordsOf, report, textsOf } from "../support/git/forks.ts";
+import { type MergedText, mergeTexts } from "../support/git/merge.ts";
+import { collides, isHalfRenamed, type Records, type Side, strayed, unkept, violations } from "../support/git/rules.ts";
+import { type Fork, mergedNodes, movedMachines, planFor, randomForks } from "../support/state/branch.ts";
+import { duplicates, holders, recordTexts } from "../support/state/record.ts";
 
 // Random branches of random histories, merged by git, by the merge driver, and by `allocate` from what git left.
 const long = process.env.NODEIPPOOL_LONG !== undefined;

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../support/console.ts";
-import { shell } from "../support/git-repository.ts";
-import { cli } from "../support/schema-cli.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { shell } from "../support/git/repository.ts";
+import { cli } from "../support/schema/cli.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // A lock that is not there, in a repository that has one, is not begun anew unseen: everybody could move.
 let folder: string;

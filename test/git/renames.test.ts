@@ -2,9 +2,9 @@ import { cpSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeEach, expect, it } from "vitest";
 import { root } from "../support/console.ts";
-import { shell } from "../support/git-repository.ts";
-import { cli } from "../support/schema-cli.ts";
-import { scratchFolder } from "../support/state-folder.ts";
+import { shell } from "../support/git/repository.ts";
+import { cli } from "../support/schema/cli.ts";
+import { scratchFolder } from "../support/state/folder.ts";
 
 // main renames the policy; the other branch renames a node and drops another one. Three addresses of each of two pools.
 let folder: string;

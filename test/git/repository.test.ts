@@ -3,11 +3,11 @@ import { decode, encode } from "../../state/codec.ts";
 import { lockfile } from "../../state/lockfile.ts";
 import { mergeRecords } from "../../state/merge.ts";
 import { resolveLock } from "../../state/resolve.ts";
-import { outcome, recordsOf, report } from "../support/git-forks.ts";
-import { chain, Repository } from "../support/git-repository.ts";
-import type { Side } from "../support/git-rules.ts";
-import { type Branch, type Fork, mergedNodes, planFor, randomForks } from "../support/state-branch.ts";
-import { duplicates, holders } from "../support/state-record.ts";
+import { outcome, recordsOf, report } from "../support/git/forks.ts";
+import { chain, Repository } from "../support/git/repository.ts";
+import type { Side } from "../support/git/rules.ts";
+import { type Branch, type Fork, mergedNodes, planFor, randomForks } from "../support/state/branch.ts";
+import { duplicates, holders } from "../support/state/record.ts";
 
 // Whole repositories: branches, `git merge`, `git rebase`, the merge driver, and `allocate` on what git left.
 const long = process.env.NODEIPPOOL_LONG !== undefined;

@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import type { Snapshot } from "../../core/allocation.ts";
-import { recordsOf, textsOf } from "../support/git-forks.ts";
-import { mergeTexts } from "../support/git-merge.ts";
-import { randomForks } from "../support/state-branch.ts";
-import { recordTexts } from "../support/state-record.ts";
+import { recordsOf, textsOf } from "../support/git/forks.ts";
+import { mergeTexts } from "../support/git/merge.ts";
+import { randomForks } from "../support/state/branch.ts";
+import { recordTexts } from "../support/state/record.ts";
 
 // Why the lock is sorted by address, and proof that this experiment can find a duplicate.
 

@@ -6,14 +6,14 @@ import type { AllocationOrder } from "../../core/pool-spec.ts";
 import { applyPlan } from "../../state/apply.ts";
 import { decode } from "../../state/codec.ts";
 import { mergeRecords } from "../../state/merge.ts";
-import { claimOf, poolOf } from "../support/core-text.ts";
-import { outcome, textsOf } from "../support/git-forks.ts";
-import { mergeTexts } from "../support/git-merge.ts";
-import { Repository } from "../support/git-repository.ts";
-import type { Records } from "../support/git-rules.ts";
+import { claimOf, poolOf } from "../support/core/text.ts";
+import { outcome, textsOf } from "../support/git/forks.ts";
+import { mergeTexts } from "../support/git/merge.ts";
+import { Repository } from "../support/git/repository.ts";
+import type { Records } from "../support/git/rules.ts";
 import { tries } from "../support/long.ts";
-import type { Branch, Fork } from "../support/state-branch.ts";
-import { duplicates } from "../support/state-record.ts";
+import type { Branch, Fork } from "../support/state/branch.ts";
+import { duplicates } from "../support/state/record.ts";
 
 // Two branches, each with five new nodes, from one lock of a /24 that is half full: docs/lockfile.md has the figures.
 const pairs = tries(50, 1000);

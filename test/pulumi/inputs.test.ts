@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { dataOf, exampleText } from "../support/cli/metal3-infra.ts";
 import { root } from "../support/console.ts";
-import { dataOf, exampleText } from "../support/metal3-infra.ts";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 import { toyObjects } from "../support/toy-integration.ts";
 
 /** A resource whose `name` is not known before the update. */

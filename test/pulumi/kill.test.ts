@@ -5,10 +5,10 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { decode } from "../../state/codec.ts";
 import { tries } from "../support/long.ts";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { broken, entered } from "../support/pulumi-random.ts";
-import { duplicates } from "../support/state-record.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { broken, entered } from "../support/pulumi/random.ts";
+import { duplicates } from "../support/state/record.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 const kills = tries(3, 50);
 const rounds = tries(2, 50);

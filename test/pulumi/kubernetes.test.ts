@@ -1,13 +1,13 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Allocation, address, formatAddress, planRelease } from "../../core/index.ts";
-import { clusterOfFile } from "../support/cluster-of-file.ts";
-import { type FaultProxy, startFaultProxy } from "../support/cluster-proxy.ts";
-import { RecordNamespace } from "../support/cluster-record.ts";
+import { clusterOfFile } from "../support/cluster/of-file.ts";
+import { type FaultProxy, startFaultProxy } from "../support/cluster/proxy.ts";
+import { RecordNamespace } from "../support/cluster/record.ts";
 import { tries } from "../support/long.ts";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { duplicates } from "../support/state-record.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { duplicates } from "../support/state/record.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 const rounds = tries(2, 50);
 

@@ -1,8 +1,8 @@
 import { chmodSync, mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 // Where programs, locks and packages lie, other than all in one folder.
 

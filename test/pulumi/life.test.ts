@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 // One stack that holds its own record, through its life: each test goes on from where the one before it ended.
 describe("a set whose record is in the stack", () => {

@@ -1,8 +1,8 @@
 import { appendFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 const lock = 'state: { backend: "lockfile", path: "nodeippool.lock" }';
 const allocate = ["allocate", "--", "pulumi", "preview", "--non-interactive"] as const;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { PulumiCloud } from "../support/pulumi-cloud.ts";
-import { type Held, PulumiProject, setText, short } from "../support/pulumi-engine.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiCloud } from "../support/pulumi/cloud.ts";
+import { type Held, PulumiProject, setText, short } from "../support/pulumi/engine.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 let cloud: PulumiCloud;
 let project: PulumiProject;

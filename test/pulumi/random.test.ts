@@ -1,11 +1,11 @@
 import { expect, it } from "vitest";
 import { tries } from "../support/long.ts";
-import { PulumiProject } from "../support/pulumi-engine.ts";
-import { Monitor } from "../support/pulumi-monitor.ts";
-import { previewIsUp } from "../support/pulumi-previews.ts";
-import { ProviderHost } from "../support/pulumi-provider.ts";
-import { broken, entered, type Ledger, setsOf, stepsOf } from "../support/pulumi-random.ts";
-import { BUILD_TIMEOUT } from "../support/tools.ts";
+import { PulumiProject } from "../support/pulumi/engine.ts";
+import { Monitor } from "../support/pulumi/monitor.ts";
+import { previewIsUp } from "../support/pulumi/previews.ts";
+import { ProviderHost } from "../support/pulumi/provider.ts";
+import { broken, entered, type Ledger, setsOf, stepsOf } from "../support/pulumi/random.ts";
+import { BUILD_TIMEOUT } from "../support/tools/tools.ts";
 
 const [many, few] = [tries(60, 1_000), tries(3, 25)];
 const seed = tries(5, Date.now() % 1e6);

@@ -1,11 +1,11 @@
 /** Gets every tool of the end-to-end tests ready and prints where each one is: `node test/tools/build.ts`. */
 
-import { generatedCrds } from "../support/generated-crds.ts";
-import { goModule } from "../support/go-module.ts";
-import { networkManagerFolder } from "../support/network-manager.ts";
-import { pulumiFolder } from "../support/pulumi-tools.ts";
-import { cloudInitFolder, pythonFolder } from "../support/python-tools.ts";
-import { tool } from "../support/tools.ts";
+import { networkManagerFolder } from "../support/real/network-manager.ts";
+import { generatedCrds } from "../support/tools/generated-crds.ts";
+import { goModule } from "../support/tools/go-module.ts";
+import { pulumiFolder } from "../support/tools/pulumi-tools.ts";
+import { cloudInitFolder, pythonFolder } from "../support/tools/python-tools.ts";
+import { tool } from "../support/tools/tools.ts";
 import { installDebianPackages } from "./debian.ts";
 import { crates, goCommands, goPins } from "./pins.ts";
 

@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { findOnPath } from "../support/tools.ts";
+import { findOnPath } from "../support/tools/tools.ts";
 import { debianPackages } from "./pins.ts";
 
 /** Installs the Debian packages whose command is missing; leaves the machine alone where we are not root. */

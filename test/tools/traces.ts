@@ -5,8 +5,8 @@
 
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { newAuthorityGame, newGame, playNodes, playSlices, playVms, playWorkloads } from "../support/sim-histories.ts";
-import type { Play } from "../support/sim-play.ts";
+import { newAuthorityGame, newGame, playNodes, playSlices, playVms, playWorkloads } from "../support/sim/histories.ts";
+import type { Play } from "../support/sim/play.ts";
 
 const histories: Readonly<Record<string, (seed: number) => Promise<Play>>> = {
   nodes: (seed) => playNodes(newGame(seed), seed, ["Lowest", "Hashed", "Next"][seed % 3]),

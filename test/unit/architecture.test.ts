@@ -12,7 +12,7 @@ import {
   sourceOf,
   sources,
   violations,
-} from "../support/schema-graph.ts";
+} from "../support/source-graph.ts";
 
 /**
  * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. Surfaces import

@@ -11,11 +11,11 @@ import { isNoop, plan } from "../../core/plan/plan.ts";
 import { planRelease } from "../../core/plan/release.ts";
 import { contains } from "../../core/range.ts";
 import { root } from "../support/console.ts";
-import { apply } from "../support/core-apply.ts";
-import { claimOf, poolOf, recordOf, shown } from "../support/core-text.ts";
-import { objectsIn, policiesOf, rendered } from "../support/schema-render.ts";
-import { seedEnactment, seedPolicy, seedPools } from "../support/schema-seed.ts";
-import { documentsOf, issuesOf, nicPolicyText, poolText } from "../support/schema-text.ts";
+import { apply } from "../support/core/apply.ts";
+import { claimOf, poolOf, recordOf, shown } from "../support/core/text.ts";
+import { objectsIn, policiesOf, rendered } from "../support/schema/render.ts";
+import { seedEnactment, seedPolicy, seedPools } from "../support/schema/seed.ts";
+import { documentsOf, issuesOf, nicPolicyText, poolText } from "../support/schema/text.ts";
 
 const small = (end: string, exclude: string[] = []) => poolOf("p", `10.0.0.0/24 10.0.0.1 ${end}`, { exclude });
 const two = (pool = small("10.0.0.2")) => ({ pools: [pool], claims: ["Node/n1/a", "Node/n2/a"].map(claimOf) });

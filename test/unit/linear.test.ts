@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { expectLinear } from "../support/linear.ts";
+import { expectLinear } from "../support/core/linear.ts";
 
 const text = (size: number) => "a".repeat(size);
 

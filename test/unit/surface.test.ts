@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { Surface } from "../support/surface.ts";
+import { Surface } from "../support/cli/surface.ts";
 
 // What users of the package see: the exports of its subpaths, and all that their types name.
 describe("the package", () => {

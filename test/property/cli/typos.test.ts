@@ -4,8 +4,8 @@ import { expect, it } from "vitest";
 import { type Address, formatAddress, ownerOfKey, type Snapshot } from "../../../core/index.ts";
 import { decode } from "../../../state/codec.ts";
 import { tries } from "../../support/long.ts";
-import { cli, folderOf, writeFiles } from "../../support/schema-cli.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, folderOf, writeFiles } from "../../support/schema/cli.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 import { seeded } from "../../support/seeded.ts";
 
 // Whoever has had an address has no other one on that NIC, and nobody else has it, whatever is mistyped in between, where plan,

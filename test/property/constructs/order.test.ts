@@ -4,7 +4,7 @@ import { expect, it } from "vitest";
 import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import { IpamError, type Snapshot } from "../../../core/index.ts";
 import { memory } from "../../../state/index.ts";
-import { lockOf } from "../../support/constructs-app.ts";
+import { lockOf } from "../../support/cli/constructs-app.ts";
 
 /** What an app says, in no order. */
 interface World {

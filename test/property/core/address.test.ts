@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { Address4, Address6 } from "ip-address";
 import { describe, expect, it } from "vitest";
 import { type Address, formatAddress, parseAddress } from "../../../core/address.ts";
-import { addressArb, addressTextArb, nearAddressArb } from "../../support/core-arbitrary.ts";
+import { addressArb, addressTextArb, nearAddressArb } from "../../support/core/arbitrary.ts";
 
 const parsed = (text: unknown) => parseAddress(text).value;
 const mapped = /^::ffff:[0-9a-f]+:[0-9a-f]+$/;

@@ -4,7 +4,7 @@ import type { Allocation, Snapshot } from "../../../core/allocation.ts";
 import { audit } from "../../../core/audit.ts";
 import { ownerOfKey } from "../../../core/claim.ts";
 import type { Use } from "../../../core/use.ts";
-import { historyArb, type Visit, walk } from "../../support/core-history.ts";
+import { historyArb, type Visit, walk } from "../../support/core/history.ts";
 
 /** What nodes would report if each configured exactly what is recorded for it. */
 function usesOf(snapshot: Snapshot): Use[] {

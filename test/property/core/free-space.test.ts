@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { address, familyOf } from "../../../core/address.ts";
 import { FreeSpace } from "../../../core/free-space.ts";
 import { type Range, rangeOf } from "../../../core/range.ts";
-import { rangeArb } from "../../support/core-arbitrary.ts";
-import { WalkedSpace } from "../../support/core-model.ts";
-import { plus } from "../../support/core-text.ts";
+import { rangeArb } from "../../support/core/arbitrary.ts";
+import { WalkedSpace } from "../../support/core/model.ts";
+import { plus } from "../../support/core/text.ts";
 
 interface Step {
   readonly op: "take" | "release" | "takeLowest" | "takeNext" | "beginAfter";

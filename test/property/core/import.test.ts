@@ -5,10 +5,10 @@ import { claimKey, ownerOfKey } from "../../../core/claim.ts";
 import { planImport } from "../../../core/plan/import.ts";
 import { isNoop, plan } from "../../../core/plan/plan.ts";
 import { contains } from "../../../core/range.ts";
-import { apply } from "../../support/core-apply.ts";
-import { shuffled } from "../../support/core-arbitrary.ts";
-import { inputOf, pool, refusalOf } from "../../support/core-import.ts";
-import { bytesOf } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { shuffled } from "../../support/core/arbitrary.ts";
+import { inputOf, pool, refusalOf } from "../../support/core/import.ts";
+import { bytesOf } from "../../support/core/text.ts";
 
 describe("whatever nodes have", () => {
   const nodes = ["n", "m", "r"];

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { bitsOf, familyOf, formatAddress, formatPrefix, parseAddress, prefixAt } from "../../../core/address.ts";
 import { addressAt, advance, distance, isNumbered, offsetOf } from "../../../core/numbering.ts";
-import { addressArb } from "../../support/core-arbitrary.ts";
-import { isCounted } from "../../support/core-model.ts";
-import { plus, poolOf } from "../../support/core-text.ts";
+import { addressArb } from "../../support/core/arbitrary.ts";
+import { isCounted } from "../../support/core/model.ts";
+import { plus, poolOf } from "../../support/core/text.ts";
 
 /** A pool around a random address, with a random prefix length; its start is that address. */
 const poolArb = fc

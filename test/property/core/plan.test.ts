@@ -8,10 +8,10 @@ import { hostBitsOf } from "../../../core/numbering.ts";
 import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { intersect, minus, normalised } from "../../../core/range.ts";
-import { shuffled } from "../../support/core-arbitrary.ts";
-import { historyArb, type Visit, walk } from "../../support/core-history.ts";
-import { endsOf, freeBlocks, sharing } from "../../support/core-model.ts";
-import { bytesOf, plus, shown, textOf } from "../../support/core-text.ts";
+import { shuffled } from "../../support/core/arbitrary.ts";
+import { historyArb, type Visit, walk } from "../../support/core/history.ts";
+import { endsOf, freeBlocks, sharing } from "../../support/core/model.ts";
+import { bytesOf, plus, shown, textOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
 
 const everyPlan = (law: (visit: Visit) => void, handOver = false, numRuns = tries(100, 2_000)) =>

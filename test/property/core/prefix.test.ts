@@ -3,7 +3,7 @@ import { Address4, Address6 } from "ip-address";
 import { expect, it } from "vitest";
 import { bitsOf, familyOf, formatAddress, formatPrefix, parsePrefix } from "../../../core/address.ts";
 import { unwrap } from "../../../core/errors.ts";
-import { addressArb } from "../../support/core-arbitrary.ts";
+import { addressArb } from "../../support/core/arbitrary.ts";
 
 it("parsePrefix drops host bits and ends where ip-address ends, for every length", () => {
   fc.assert(

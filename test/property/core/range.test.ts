@@ -13,9 +13,9 @@ import {
   sizeOf,
   union,
 } from "../../../core/range.ts";
-import { baseArb, intervalsArb, rangeArb } from "../../support/core-arbitrary.ts";
-import { malformed, membersOf } from "../../support/core-model.ts";
-import { plus } from "../../support/core-text.ts";
+import { baseArb, intervalsArb, rangeArb } from "../../support/core/arbitrary.ts";
+import { malformed, membersOf } from "../../support/core/model.ts";
+import { plus } from "../../support/core/text.ts";
 
 const size = 256;
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { Queue } from "../../../kube/queue.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 const key = fc.constantFrom("a", "b", "c", "d", "e", "f");
 const step = fc.oneof(

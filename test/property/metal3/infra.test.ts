@@ -8,10 +8,10 @@ import { infraClaims, poolsOf } from "../../../integrations/metal3/claims.ts";
 import type { Infra } from "../../../integrations/metal3/infra.ts";
 import { osNetConfig } from "../../../integrations/metal3/os-net-config.ts";
 import { parseInfra } from "../../../integrations/metal3/parse-infra.ts";
-import { apply } from "../../support/core-apply.ts";
-import { shuffled } from "../../support/core-arbitrary.ts";
+import { addressesOf } from "../../support/cli/metal3-infra.ts";
+import { apply } from "../../support/core/apply.ts";
+import { shuffled } from "../../support/core/arbitrary.ts";
 import { tries } from "../../support/long.ts";
-import { addressesOf } from "../../support/metal3-infra.ts";
 
 /** Up to 6 networks, of which every unit is on some; up to 4 units of up to 6 hosts. */
 interface Shape {

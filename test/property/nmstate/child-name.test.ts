@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { childName, labelValue } from "../../../integrations/nmstate/child.ts";
 import { tries } from "../../support/long.ts";
-import { nameArb } from "../../support/schema-arbitrary.ts";
+import { nameArb } from "../../support/schema/arbitrary.ts";
 
 const labelPattern = /^[a-z0-9]([a-z0-9.-]*[a-z0-9])?$/;
 const pairArb = fc.tuple(nameArb(63), nameArb(253));

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { isMap, isSeq, parseAllDocuments } from "yaml";
 import { tries } from "../../support/long.ts";
-import { dataArb, hasTemplate } from "../../support/schema-arbitrary.ts";
-import { rendered } from "../../support/schema-render.ts";
-import { documentsOf, poolText } from "../../support/schema-text.ts";
+import { dataArb, hasTemplate } from "../../support/schema/arbitrary.ts";
+import { rendered } from "../../support/schema/render.ts";
+import { documentsOf, poolText } from "../../support/schema/text.ts";
 
 /** JSON with references in some places, as a policy's desired state. Fields that must be text are others' business. */
 const stateArb = dataArb.filter(

@@ -1,9 +1,9 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { yamlOf, yamlOfEach } from "../../../schema/yaml-text.ts";
-import { addressTextArb } from "../../support/core-arbitrary.ts";
+import { addressTextArb } from "../../support/core/arbitrary.ts";
 import { tries } from "../../support/long.ts";
-import { nameArb, textArb } from "../../support/schema-arbitrary.ts";
+import { nameArb, textArb } from "../../support/schema/arbitrary.ts";
 
 const near = fc
   .array(fc.constantFrom("a", "f", "e", "0", "1", "59", "x", ":", "::", ".", "-", "/", "_", "on", "no", "inf", " "), {

@@ -5,7 +5,7 @@ import { readFolder } from "../../../pipeline/folder.ts";
 import { readNodes } from "../../../schema/read-nodes.ts";
 import { quoteTemplates, readTemplate } from "../../../schema/template.ts";
 import { splitDocuments } from "../../../schema/yaml.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const piece = fc.constantFrom(
   ..."--- ... \n \r\n \r # a: - [ ] { } , & * ! % | > ' \" \\ {{ }} kind NodeIPPool Node List metadata name spec range cidr \t \u2028 \ufeff".split(

@@ -4,10 +4,10 @@ import { parse } from "yaml";
 import { formatAddress, formatPrefix } from "../../../core/address.ts";
 import type { Allocation, Snapshot } from "../../../core/allocation.ts";
 import { allocationLine, decode, encode, readAllocationLine, snapshotOf } from "../../../state/codec.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
-import { recordArb } from "../../support/state-arbitrary.ts";
-import { duplicates } from "../../support/state-record.ts";
+import { recordArb } from "../../support/state/arbitrary.ts";
+import { duplicates } from "../../support/state/record.ts";
 
 const runs = { numRuns: tries(150, 20_000) };
 const corrupt = (line: number) =>

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { formatPrefix } from "../../../core/address.ts";
 import { IpamError } from "../../../core/errors.ts";
 import { decode, encode } from "../../../state/codec.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { duplicates, recordTexts } from "../../support/state-record.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { duplicates, recordTexts } from "../../support/state/record.ts";
 
 // One thing is wrong with a record of twenty lines: every case there is. Either the right line is refused, or the text
 // is another record that a person could have meant, which is why the lock is reviewed and drift is an error.

@@ -2,10 +2,10 @@ import { rmSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { IpamError } from "../../../core/errors.ts";
 import type { Plan } from "../../../core/plan/plan.ts";
-import { Lock } from "../../support/state-commit.ts";
-import { onFileCall } from "../../support/state-file-calls.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { Lock } from "../../support/state/commit.ts";
+import { onFileCall } from "../../support/state/file-calls.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 // Every file call of a commit fails once: instead of doing its work, and after it was done.
 

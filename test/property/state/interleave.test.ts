@@ -6,10 +6,10 @@ import { encode } from "../../../state/codec.ts";
 import { memory } from "../../../state/memory.ts";
 import { replaceFile } from "../../../state/replace-file.ts";
 import { tries } from "../../support/long.ts";
-import { Lock } from "../../support/state-commit.ts";
-import { onFileCall } from "../../support/state-file-calls.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { Lock } from "../../support/state/commit.ts";
+import { onFileCall } from "../../support/state/file-calls.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 // Other writers come, and finish, between any two file calls of a commit.
 

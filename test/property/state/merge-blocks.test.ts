@@ -7,10 +7,10 @@ import { plan } from "../../../core/plan/plan.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import { encode, snapshotOf } from "../../../state/codec.ts";
 import { mergeRecords } from "../../../state/merge.ts";
-import { freed } from "../../support/core-apply.ts";
-import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+import { freed } from "../../support/core/apply.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
-import { duplicates, recordTexts } from "../../support/state-record.ts";
+import { duplicates, recordTexts } from "../../support/state/record.ts";
 
 const pool = (blockLength: number) => poolOf("p", "10.0.0.0/16", { blockLength });
 const record = (lines: readonly string[]) => snapshotOf(recordOf(lines, [pool(22)]));

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { encode } from "../../../state/codec.ts";
 import { mergeRecords } from "../../../state/merge.ts";
 import { salvage } from "../../../state/salvage.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";
-import { outcome } from "../../support/git-forks.ts";
-import { mergeTexts } from "../../support/git-merge.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { poolOf, recordOf, spelt, textOf } from "../../support/core/text.ts";
+import { outcome } from "../../support/git/forks.ts";
+import { mergeTexts } from "../../support/git/merge.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 const pools = [
   poolOf("p", "10.0.0.0/24"),

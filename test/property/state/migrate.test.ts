@@ -10,11 +10,11 @@ import { kubernetesPlace } from "../../../state/kubernetes/place.ts";
 import { lockfile } from "../../../state/lockfile.ts";
 import { lockfilePlace } from "../../../state/lockfile-place.ts";
 import { moveRecord, type RecordPlace } from "../../../state/migrate.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
-import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
+import { type Around, MemoryCluster } from "../../support/cluster/kube-memory.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { duplicates, recordTexts } from "../../support/state-record.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { duplicates, recordTexts } from "../../support/state/record.ts";
 
 const root = scratchFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));

@@ -1,11 +1,11 @@
 import { rmSync } from "node:fs";
 import fc from "fast-check";
 import { afterAll, expect, it } from "vitest";
-import type { Around } from "../../support/kube-memory.ts";
+import type { Around } from "../../support/cluster/kube-memory.ts";
 import { tries } from "../../support/long.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { type Move, type PlaceName, Places, placeNames } from "../../support/state-places.ts";
-import { Turns } from "../../support/turns.ts";
+import { Turns } from "../../support/sim/turns.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { type Move, type PlaceName, Places, placeNames } from "../../support/state/places.ts";
 
 // Several moves at once between two lockfiles and two clusters, each one request or file call at a time; some are killed.
 // Afterwards all of them are made again, one after the other, as their error texts say.

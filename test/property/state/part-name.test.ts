@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { bitsOf, familyOf, formatPrefix, prefixAt } from "../../../core/address.ts";
 import { partName } from "../../../state/kubernetes/subnet-records.ts";
-import { addressArb } from "../../support/core-arbitrary.ts";
+import { addressArb } from "../../support/core/arbitrary.ts";
 import { tries } from "../../support/long.ts";
 
 const numRuns = tries(3_000, 1_000_000);

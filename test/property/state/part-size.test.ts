@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Address } from "../../../core/address.ts";
 import { partition } from "../../../core/partition.ts";
 import { decodePart, encodePart } from "../../../state/kubernetes/subnet-records.ts";
-import { poolOf } from "../../support/core-text.ts";
+import { poolOf } from "../../support/core/text.ts";
 
 const pool = poolOf("p", "10.0.0.0/8");
 

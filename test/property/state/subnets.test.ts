@@ -5,11 +5,11 @@ import { plan } from "../../../core/plan/plan.ts";
 import { planRelease } from "../../../core/plan/release.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import { decodePart } from "../../../state/kubernetes/subnet-records.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
-import { MemoryCluster } from "../../support/kube-memory.ts";
+import { MemoryCluster } from "../../support/cluster/kube-memory.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
-import { duplicates } from "../../support/state-record.ts";
-import { Turns } from "../../support/turns.ts";
+import { Turns } from "../../support/sim/turns.ts";
+import { duplicates } from "../../support/state/record.ts";
 
 // Writers who know nothing of each other begin pools that cannot both be: of overlapping subnets, or of one name. Each
 // makes one request at a time; the order of all requests is the schedule. A writer that gets no turn any more was killed.

@@ -7,10 +7,10 @@ import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
 import { type Bag, placeless } from "../../../schema/objects.ts";
-import { apply } from "../../support/core-apply.ts";
+import { apply } from "../../support/core/apply.ts";
 import { tries } from "../../support/long.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { attachment, selecting } from "../../support/whereabouts-objects.ts";
+import { attachment, selecting } from "../../support/objects/whereabouts-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const networks: Readonly<Record<string, Bag>> = {
   net: { range: "10.5.0.0/20", node_slice_size: "/24", gateway: "10.5.0.1" },

@@ -4,7 +4,7 @@ import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
 import { emptyFindings } from "../../../schema/findings.ts";
 import { placeless } from "../../../schema/objects.ts";
 import { tries } from "../../support/long.ts";
-import { slicePool } from "../../support/whereabouts-objects.ts";
+import { slicePool } from "../../support/objects/whereabouts-objects.ts";
 
 const keys = ["type", "range", "ipRanges", "node_slice_size", "range_start", "range_end", "exclude", "gateway"].concat(
   "network_name",

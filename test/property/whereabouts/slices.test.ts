@@ -8,10 +8,10 @@ import { plan } from "../../../core/plan/plan.ts";
 import { nodeSlicePool } from "../../../integrations/whereabouts/node-slice-pool.ts";
 import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
 import { placeless } from "../../../schema/objects.ts";
-import { apply } from "../../support/core-apply.ts";
-import { shuffled } from "../../support/core-arbitrary.ts";
+import { apply } from "../../support/core/apply.ts";
+import { shuffled } from "../../support/core/arbitrary.ts";
 import { tries } from "../../support/long.ts";
-import { attachment, listAttachment } from "../../support/whereabouts-objects.ts";
+import { attachment, listAttachment } from "../../support/objects/whereabouts-objects.ts";
 
 /** What is cut into slices: of each family, with and without addresses that nobody may have. */
 const ranges = {

@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, filesOf, idlePolicy, lockText, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { cli, filesOf, idlePolicy, lockText, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 const lockIn = (folder: string) => {
   const path = join(folder, "nodeippool.lock");

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const pool = (order: string) =>
   `apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: p}\nspec: {range: {cidr: 10.0.0.0/24}, allocationOrder: ${order}}\n`;

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { stringify } from "yaml";
 import { nodeippool, root } from "../../support/console.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 /** A copy of the example, allocated and rendered from nothing. */
 let example: string;

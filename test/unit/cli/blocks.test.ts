@@ -8,8 +8,8 @@ import { viewsOf } from "../../../cli/pools/pools.ts";
 import { address } from "../../../core/address.ts";
 import type { Allocation } from "../../../core/allocation.ts";
 import type { StateBackend } from "../../../state/backend.ts";
-import { lineOf, poolOf, recordOf } from "../../support/core-text.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { lineOf, poolOf, recordOf } from "../../support/core/text.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const pool = poolOf("s", "10.4.0.0/16", { blockLength: 22, exclude: ["10.4.4.9"], gateway: "10.4.8.1" });
 const [view] = viewsOf([pool], recordOf(["10.4.0.0/22 Node/a/x pool=s"], [pool]));

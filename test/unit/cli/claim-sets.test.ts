@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
-import { cli } from "../../support/schema-cli.ts";
+import { cli } from "../../support/schema/cli.ts";
 
 let folder: string;
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
 import { nodeippool } from "../../support/console.ts";
-import { cli, lockText, projectOf } from "../../support/schema-cli.ts";
+import { cli, lockText, projectOf } from "../../support/schema/cli.ts";
 
 const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p releasing");
 

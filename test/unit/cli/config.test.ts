@@ -3,7 +3,7 @@ import type { Config } from "../../../cli/config.ts";
 import { parseConfig } from "../../../cli/parse-config.ts";
 import { resolveSettings, type Settings, type UsualPlaces } from "../../../cli/settings.ts";
 import { formatIssue } from "../../../core/index.ts";
-import { cli, filesOf, folderOf, idlePolicy, manifests, projectOf } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, idlePolicy, manifests, projectOf } from "../../support/schema/cli.ts";
 
 describe("nodeippool.yaml", () => {
   it.each([

@@ -11,7 +11,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { parseDuration } from "../../../cli/duration.ts";
 import { timing } from "../../../controller/timing.ts";
 import { root } from "../../support/console.ts";
-import { cli } from "../../support/schema-cli.ts";
+import { cli } from "../../support/schema/cli.ts";
 
 const folder = mkdtempSync(join(tmpdir(), "nodeippool-controller-"));
 

@@ -1,8 +1,8 @@
 import { symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 type Files = Readonly<Record<string, string | Uint8Array>>;
 const pool = poolText("  range: {cidr: 10.0.0.0/29}");

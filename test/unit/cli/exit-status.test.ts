@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { cli, projectOf, run } from "../../support/schema-cli.ts";
+import { cli, projectOf, run } from "../../support/schema/cli.ts";
 
 const seven = Array.from({ length: 7 }, (_, i) => `n${i + 1}\n`).join("");
 

@@ -8,11 +8,11 @@ import { sentence } from "../../../cli/pools/fact.ts";
 import { viewsOf } from "../../../cli/pools/pools.ts";
 import { address } from "../../../core/address.ts";
 import { encode } from "../../../state/codec.ts";
+import { printed } from "../../support/cli/printed.ts";
 import { nodeippool } from "../../support/console.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { printed } from "../../support/printed.ts";
-import { cli, lockText, projectOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { cli, lockText, projectOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const traffic = poolOf("traffic-1", "10.10.10.0/24 10.10.10.1 10.10.10.20", {
   exclude: ["10.10.10.4"],

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
-import { cli, filesOf, folderOf, writeFiles } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, writeFiles } from "../../support/schema/cli.ts";
 
 /* What goes wrong in a repository that began as examples/first-day. */
 

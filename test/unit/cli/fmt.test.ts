@@ -1,9 +1,9 @@
 import { readFileSync, statSync, symlinkSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, filesOf, folderOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, policyText, poolText } from "../../support/schema-text.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, filesOf, folderOf, lockText, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, policyText, poolText } from "../../support/schema/text.ts";
 
 const seed = exampleText("seed.yaml");
 

@@ -2,8 +2,8 @@ import { expect, it } from "vitest";
 import { givenAway } from "../../../cli/given-away.ts";
 import type { Snapshot } from "../../../core/allocation.ts";
 import type { LockStep } from "../../../state/lock-history.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { recordOf, spelt } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { recordOf, spelt } from "../../support/core/text.ts";
 
 // n/a had .2 in an earlier version. `next` is what followed it; where that is empty, the lock as it is now followed.
 const ofCommit = tableOf(`

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { proposeFor, readWorkspace } from "../../../cli/workspace.ts";
 import { firstRefusal } from "../../../pipeline/guards.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { cli, filesOf, manifests, projectOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { cli, filesOf, manifests, projectOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const byHand = (node: string, ip: string, nic = "eth9") => `apiVersion: nmstate.io/v1
 kind: NodeNetworkConfigurationPolicy

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { examples, exitStatuses } from "../../../cli/help.ts";
 import { codes } from "../../../core/index.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 /** The verbs that the help of the program lists. */
 async function verbs(): Promise<string[]> {

@@ -2,8 +2,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { quoteInfra } from "../../../integrations/metal3/quote-infra.ts";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, filesOf, folderOf } from "../../support/schema-cli.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, filesOf, folderOf } from "../../support/schema/cli.ts";
 
 const seed = quoteInfra(exampleText("seed.yaml"));
 

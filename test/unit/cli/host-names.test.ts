@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { quoteInfra } from "../../../integrations/metal3/quote-infra.ts";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, filesOf, folderOf } from "../../support/schema-cli.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, filesOf, folderOf } from "../../support/schema/cli.ts";
 
 const seed = quoteInfra(exampleText("seed.yaml"));
 const [c0, n0] = ["Host/controllers.node-0", "Host/nodepool1.node-0"];

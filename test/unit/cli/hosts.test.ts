@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { root } from "../../support/console.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const seed = readFileSync(join(root, "examples/metal3/seed.yaml"), "utf8");
 

@@ -2,8 +2,8 @@ import { cpSync, existsSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { nodeippool, root } from "../../support/console.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 const nodes = "node01\nnode02\nnode03\n";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { cli, lockText, manifests, projectOf } from "../../support/schema-cli.ts";
+import { cli, lockText, manifests, projectOf } from "../../support/schema/cli.ts";
 
 it("release NODE does not free what an import found on it; its address does", async () => {
   const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n1/imported/10.0.0.2 set=imported");

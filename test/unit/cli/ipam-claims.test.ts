@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import type { Bag } from "../../../schema/objects.ts";
-import { done, refused } from "../../support/cli-outcome.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
+import { done, refused } from "../../support/cli/outcome.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const blue = ovnNetwork("blue", { subnets: "192.168.10.0/24", excludeSubnets: "192.168.10.1/32" });
 const red = macvlanNetwork("red", "vlan-20, vlan-20-v6");

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { lostLines } from "../../../cli/lost-lines.ts";
 import { noChanges } from "../../../core/plan/changes.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { lineOf, recordOf, spelt } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { lineOf, recordOf, spelt } from "../../support/core/text.ts";
 
 // n/a has .2 on eth1 in another version of the record. Is that line lost, where this is the record and that is given now?
 const table = tableOf(`

@@ -1,8 +1,8 @@
 import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, filesOf, folderOf } from "../../support/schema-cli.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, filesOf, folderOf } from "../../support/schema/cli.ts";
 
 // What the study wants of the record of bare-metal hosts, by the command line.
 

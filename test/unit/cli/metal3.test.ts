@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { quoteInfra } from "../../../integrations/metal3/quote-infra.ts";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, filesOf, folderOf, lockText } from "../../support/schema-cli.ts";
-import { poolText } from "../../support/schema-text.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, filesOf, folderOf, lockText } from "../../support/schema/cli.ts";
+import { poolText } from "../../support/schema/text.ts";
 
 const seed = quoteInfra(exampleText("seed.yaml"));
 const rack = exampleText("rack.yaml");

@@ -1,8 +1,8 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cli, filesOf, folderOf, writeFiles } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, filesOf, folderOf, writeFiles } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 /*
  * Mistakes of the first month with nodeippool: what somebody does, the command, its exit status and its error. None of them

@@ -3,8 +3,8 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { readersEnvironment } from "../../support/console.ts";
-import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, filesOf, lockText, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const pool = poolText("  range: {cidr: 10.0.0.0/29}");
 const held = lockText("10.0.0.4 Node/n1/a/p", "10.0.0.5 Node/n2/a/p");

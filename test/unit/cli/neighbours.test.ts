@@ -1,9 +1,9 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { filesOf, idlePolicy, projectOf, run } from "../../support/schema-cli.ts";
-import { objectsIn } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { filesOf, idlePolicy, projectOf, run } from "../../support/schema/cli.ts";
+import { objectsIn } from "../../support/schema/render.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 const pools = documentsOf(
   poolText("  range: {cidr: 10.0.0.0/29}"),

@@ -7,10 +7,10 @@ import { plan } from "../../../core/plan/plan.ts";
 import { readEvidence } from "../../../pipeline/evidence.ts";
 import { networkStatesText } from "../../../schema/network-states.ts";
 import { lockfile } from "../../../state/lockfile.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
-import { cli, filesOf, folderOf, lockText, manifests, projectOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
+import { cli, filesOf, folderOf, lockText, manifests, projectOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 /** Word for word as the study shows it. */
 const study = `kind: ConfigMap

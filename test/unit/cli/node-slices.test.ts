@@ -2,10 +2,10 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { shell } from "../../support/git-repository.ts";
-import { cli, filesOf, folderOf, idlePolicy, type Ran } from "../../support/schema-cli.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
-import { attachment, listAttachment, selecting, slicePool } from "../../support/whereabouts-objects.ts";
+import { shell } from "../../support/git/repository.ts";
+import { attachment, listAttachment, selecting, slicePool } from "../../support/objects/whereabouts-objects.ts";
+import { cli, filesOf, folderOf, idlePolicy, type Ran } from "../../support/schema/cli.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const storage = attachment("storage", { range: "10.1.0.0/16", node_slice_size: "/24", gateway: "10.1.0.1" }, "apps");
 const six = listAttachment("six", { range: "fd00:1::/48", node_slice_size: "64", network_name: "blue" });

@@ -2,8 +2,8 @@ import { existsSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { quoteInfra } from "../../../integrations/metal3/quote-infra.ts";
-import { exampleText } from "../../support/metal3-infra.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const seed = quoteInfra(exampleText("seed.yaml"));
 const pool = "apiVersion: nmstate.io/v1\nkind: NodeIPPool\nmetadata: {name: p}\nspec: {range: {cidr: 10.0.0.0/24}}\n";

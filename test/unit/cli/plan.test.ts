@@ -2,8 +2,8 @@ import { mkdirSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { root } from "../../support/console.ts";
-import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, filesOf, lockText, manifests, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 describe("nodeippool plan", () => {
   it("shows every pool, every change and what to do next", async () => {

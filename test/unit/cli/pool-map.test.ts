@@ -7,7 +7,7 @@ import { type Address, address, formatAddress } from "../../../core/address.ts";
 import { parsePool } from "../../../core/parse-pool.ts";
 import type { Pool } from "../../../core/pool.ts";
 import type { PoolSpec } from "../../../core/pool-spec.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 import { tries } from "../../support/long.ts";
 
 function viewOf(pool: Pool, lines: readonly string[] = []): PoolView {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { poolsSvg } from "../../../cli/pools/pool-svg.ts";
 import { viewsOf } from "../../../cli/pools/pools.ts";
 import type { Pool } from "../../../core/pool.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const storage = poolOf("storage", "192.168.40.0/24 192.168.40.10 192.168.40.79", {
   exclude: ["192.168.40.48/28"],

@@ -2,8 +2,8 @@ import { readFileSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { encode } from "../../../state/codec.ts";
-import { lineOf, poolOf } from "../../support/core-text.ts";
-import { cli, filesOf, lockText, projectOf, run } from "../../support/schema-cli.ts";
+import { lineOf, poolOf } from "../../support/core/text.ts";
+import { cli, filesOf, lockText, projectOf, run } from "../../support/schema/cli.ts";
 
 const live = ["10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/b/p if=eth2"];
 const leaving = [

@@ -1,8 +1,8 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { cli, lockText, projectOf, run } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, lockText, projectOf, run } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 // Whoever follows the hints, one after the other, gets to an `allocate` that moves nobody.
 const pool = poolText("  range: {cidr: 10.0.0.0/26}");

@@ -4,10 +4,10 @@ import { describe, expect, it, onTestFinished, vi } from "vitest";
 import { driftLines } from "../../../cli/report-plan.ts";
 import { paint } from "../../../cli/terminal.ts";
 import { planRelease } from "../../../core/plan/release.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema-cli.ts";
-import { objectsIn } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { cli, filesOf, folderOf, idlePolicy, lockText, manifests, projectOf, run } from "../../support/schema/cli.ts";
+import { objectsIn } from "../../support/schema/render.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p");
 const covered = { "nodeippool.lock": lock };

@@ -8,9 +8,9 @@ import { type PoolView, viewsOf } from "../../../cli/pools/pools.ts";
 import { showVerb } from "../../../cli/show.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { encode } from "../../../state/codec.ts";
+import { printed } from "../../support/cli/printed.ts";
 import { nodeippool } from "../../support/console.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { printed } from "../../support/printed.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const storage = poolOf("storage", "192.168.40.0/24 192.168.40.10 192.168.40.79", {
   exclude: ["192.168.40.48/28"],

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { nodeippool, Session } from "../../support/console.ts";
-import { filesOf, lockText, manifests, projectOf } from "../../support/schema-cli.ts";
-import { objectsIn } from "../../support/schema-render.ts";
+import { filesOf, lockText, manifests, projectOf } from "../../support/schema/cli.ts";
+import { objectsIn } from "../../support/schema/render.ts";
 
 const covered = { "nodeippool.lock": lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p") };
 

@@ -1,7 +1,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { cli, filesOf, folderOf } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf } from "../../support/schema/cli.ts";
 
 /** A file with one network and one host. */
 function fileOf(network: string, third: number, unit: string, host: string): string {

@@ -1,7 +1,7 @@
 import { symlinkSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { cli, projectOf } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, projectOf } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 // What kubectl reads and we cannot, or only in another way, may be a node, or a policy that has an address of a pool.
 const byHand = (more = "") => `apiVersion: nmstate.io/v1

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Bag } from "../../../schema/objects.ts";
-import { done } from "../../support/cli-outcome.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
-import { definition, macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
-import { networksKey } from "../../support/workload-objects.ts";
+import { done } from "../../support/cli/outcome.ts";
+import { definition, macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { networksKey } from "../../support/objects/workload-objects.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const textOf = (...objects: readonly Bag[]) => objects.map((one) => JSON.stringify(one)).join("\n---\n");
 

@@ -1,11 +1,11 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { done } from "../../support/cli-outcome.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { poolText } from "../../support/schema-text.ts";
-import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
+import { done } from "../../support/cli/outcome.ts";
+import { definition, macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { poolText } from "../../support/schema/text.ts";
 
 // `audit` of what is rendered for pods: an address is that of one pod, not of all that its workload has.
 async function rendered(kind: string, networks = "red") {

@@ -2,11 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Bag } from "../../../schema/objects.ts";
-import { done, refused } from "../../support/cli-outcome.ts";
-import { folderOf } from "../../support/schema-cli.ts";
-import { poolText } from "../../support/schema-text.ts";
-import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
-import { networksKey, workload } from "../../support/workload-objects.ts";
+import { done, refused } from "../../support/cli/outcome.ts";
+import { definition, macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { networksKey, workload } from "../../support/objects/workload-objects.ts";
+import { folderOf } from "../../support/schema/cli.ts";
+import { poolText } from "../../support/schema/text.ts";
 
 const plugin = { type: "macvlan", master: "eth1" };
 const networks = [

@@ -2,11 +2,11 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { Bag } from "../../../schema/objects.ts";
-import { done, refused } from "../../support/cli-outcome.ts";
-import { cli, folderOf, lockText } from "../../support/schema-cli.ts";
-import { poolText } from "../../support/schema-text.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
+import { done, refused } from "../../support/cli/outcome.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import { cli, folderOf, lockText } from "../../support/schema/cli.ts";
+import { poolText } from "../../support/schema/text.ts";
 
 // What pods of one workload have is never another one's, nor another pod's: whatever is renamed.
 const textOf = (...objects: readonly Bag[]) =>

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { parsePodNetworks } from "../../../integrations/workload/pod-networks.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { done, refused } from "../../support/cli-outcome.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
-import { defaultKey, networksKey } from "../../support/workload-objects.ts";
+import { done, refused } from "../../support/cli/outcome.ts";
+import { definition, macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { defaultKey, networksKey } from "../../support/objects/workload-objects.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
 
 const pool = (name: string, cidr: string, more: Bag = {}) => ({
   apiVersion: "nmstate.io/v1",

@@ -17,7 +17,7 @@ import { writeFolder } from "../../../cli/write-folder.ts";
 import { IpamError } from "../../../core/errors.ts";
 import type { SourceFile } from "../../../schema/yaml.ts";
 import { root } from "../../support/console.ts";
-import { cli, filesOf, folderOf, lockText, projectOf } from "../../support/schema-cli.ts";
+import { cli, filesOf, folderOf, lockText, projectOf } from "../../support/schema/cli.ts";
 
 const list = ".nodeippool-rendered";
 const files = (...names: string[]): SourceFile[] => names.map((path) => ({ path, text: `# ${path}\n` }));

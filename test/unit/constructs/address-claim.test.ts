@@ -2,8 +2,8 @@ import { ApiObject } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
 import { memory } from "../../../state/index.ts";
-import { appOf, type Build, drift, nic, objectsOf, recordAfter, refusal } from "../../support/constructs-app.ts";
-import { cli, folderOf, projectOf } from "../../support/schema-cli.ts";
+import { appOf, type Build, drift, nic, objectsOf, recordAfter, refusal } from "../../support/cli/constructs-app.ts";
+import { cli, folderOf, projectOf } from "../../support/schema/cli.ts";
 
 /** What schema-cli's manifests say: pool p of six addresses, and policy `a` that gives eth1 one of them. */
 const sameAsYaml: Build = (chart) => {

@@ -17,10 +17,10 @@ import {
   recordAfter,
   refusal,
   synthesised,
-} from "../../support/constructs-app.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { folderOf } from "../../support/schema-cli.ts";
-import { inScratchFolder } from "../../support/state-folder.ts";
+} from "../../support/cli/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { folderOf } from "../../support/schema/cli.ts";
+import { inScratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 

@@ -1,8 +1,8 @@
 import { ApiObject, type App, Chart, Lazy } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { AddressPlan, NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
-import { appOf, nic, objectsByName, refusal, synthesised } from "../../support/constructs-app.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { appOf, nic, objectsByName, refusal, synthesised } from "../../support/cli/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const record = recordOf(
   [

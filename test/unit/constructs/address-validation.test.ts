@@ -4,8 +4,8 @@ import { AddressValidation, type AddressValidationProps } from "../../../index.t
 import { parkKey } from "../../../integrations/nmstate/select.ts";
 import { markedText } from "../../../state/mark.ts";
 import { offerPlan, offerVariable } from "../../../state/offer.ts";
-import { folderOf, lockText } from "../../support/schema-cli.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { folderOf, lockText } from "../../support/schema/cli.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 const pool = poolText("  range: {cidr: 10.0.0.0/29}");
 

@@ -9,7 +9,7 @@ import {
   objectsByName,
   objectsOf,
   synthesised,
-} from "../../support/constructs-app.ts";
+} from "../../support/cli/constructs-app.ts";
 
 const range = { cidr: "10.0.0.0/24" };
 const nncp = (name: string) => `NodeNetworkConfigurationPolicy/${name}`;

@@ -16,8 +16,8 @@ import {
   objectsOf,
   recordAfter,
   refusal,
-} from "../../support/constructs-app.ts";
-import { dataOf, exampleText } from "../../support/metal3-infra.ts";
+} from "../../support/cli/constructs-app.ts";
+import { dataOf, exampleText } from "../../support/cli/metal3-infra.ts";
 
 const specOf = (name: string) => dataOf(exampleText(name)) as InfraSpec;
 const seed = specOf("seed.yaml");

@@ -2,7 +2,7 @@ import { Chart } from "cdk8s";
 import { ConfigMap, Deployment, EnvValue, Service } from "cdk8s-plus-33";
 import { expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
-import { nic, objectsOf } from "../../support/constructs-app.ts";
+import { nic, objectsOf } from "../../support/cli/constructs-app.ts";
 
 it("cdk8s-plus constructs take addresses, in charts with a namespace and in others", async () => {
   const objects = await objectsOf((_, app) => {

@@ -12,8 +12,8 @@ import {
   objectsOf,
   recordAfter,
   refusal,
-} from "../../support/constructs-app.ts";
-import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
+} from "../../support/cli/constructs-app.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
 
 const given = (...objects: readonly Bag[]) => objects as unknown as ApiObjectProps[];
 const machine = vm("vm-a", { blue: "blue-netconfig", red: "red" });

@@ -1,8 +1,16 @@
 import { ApiObject, Chart } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
-import { appOf, nic, nothing, objectsByName, objectsOf, refusal, synthesised } from "../../support/constructs-app.ts";
-import { inScratchFolder } from "../../support/state-folder.ts";
+import {
+  appOf,
+  nic,
+  nothing,
+  objectsByName,
+  objectsOf,
+  refusal,
+  synthesised,
+} from "../../support/cli/constructs-app.ts";
+import { inScratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 

@@ -10,7 +10,7 @@ import {
   objectsOf,
   recordAfter,
   refusal,
-} from "../../support/constructs-app.ts";
+} from "../../support/cli/constructs-app.ts";
 
 const nodes = Nodes.named("n1", "n2");
 const v4 = { range: { cidr: "10.0.0.0/24" }, gateway: "10.0.0.1" };

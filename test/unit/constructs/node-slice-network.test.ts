@@ -12,8 +12,8 @@ import {
   objectsOf,
   recordAfter,
   refusal,
-} from "../../support/constructs-app.ts";
-import { attachment, slicePool } from "../../support/whereabouts-objects.ts";
+} from "../../support/cli/constructs-app.ts";
+import { attachment, slicePool } from "../../support/objects/whereabouts-objects.ts";
 
 const configOf = (ipam: object, name = "storage") => ({
   name,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Nodes } from "../../../constructs/index.ts";
-import { refusal } from "../../support/constructs-app.ts";
-import { folderOf } from "../../support/schema-cli.ts";
+import { refusal } from "../../support/cli/constructs-app.ts";
+import { folderOf } from "../../support/schema/cli.ts";
 
 describe("Nodes", () => {
   it.each([

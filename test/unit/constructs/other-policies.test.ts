@@ -12,9 +12,9 @@ import {
   recordAfter,
   refusal,
   synthesised,
-} from "../../support/constructs-app.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { folderOf } from "../../support/schema-cli.ts";
+} from "../../support/cli/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { folderOf } from "../../support/schema/cli.ts";
 
 const nodes = Nodes.named("n1", "n2");
 const eth = (name: string, ipv4: object) => ({ name, ipv4: { enabled: true, ...ipv4 } });

@@ -9,7 +9,7 @@ import {
   objectsByName,
   recordAfter,
   synthesised,
-} from "../../support/constructs-app.ts";
+} from "../../support/cli/constructs-app.ts";
 
 const labelled = (...workers: string[]) =>
   Nodes.of(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
-import { type AppOptions, appOf, type Build, nic, recordAfter, synthesised } from "../../support/constructs-app.ts";
+import { type AppOptions, appOf, type Build, nic, recordAfter, synthesised } from "../../support/cli/constructs-app.ts";
 
 const fleet =
   (nodesPerSyncWave: number, ...names: string[]): Build =>

@@ -14,10 +14,10 @@ import {
   recordAfter,
   refusal,
   synthesised,
-} from "../../support/constructs-app.ts";
-import type { Manifest } from "../../support/schema-render.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate, networksKey, workload } from "../../support/workload-objects.ts";
+} from "../../support/cli/constructs-app.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { gate, networksKey, workload } from "../../support/objects/workload-objects.ts";
+import type { Manifest } from "../../support/schema/render.ts";
 
 const object = (chart: Chart, one: Bag) =>
   new ApiObject(chart, `${one.kind}-${asBag(one.metadata)?.name}`, one as unknown as ApiObjectProps);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { childLabels } from "../../../schema/node.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { addressClaim, ownersLines as lines, PoolOwners } from "../../support/pool-owners.ts";
-import type { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { addressClaim, ownersLines as lines, PoolOwners } from "../../support/objects/pool-owners.ts";
+import type { SimController } from "../../support/sim/controller.ts";
 
 const nncp = "NodeNetworkConfigurationPolicy";
 

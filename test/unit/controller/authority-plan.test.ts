@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 

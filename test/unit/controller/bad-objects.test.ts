@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { partition } from "../../../core/partition.ts";
-import { badIn, type History, historyOf, play, slower } from "../../support/bad-history.ts";
-import type { BadObject } from "../../support/bad-object.ts";
-import { everyFlag } from "../../support/every-system.ts";
 import { tries } from "../../support/long.ts";
+import type { BadObject } from "../../support/objects/bad-object.ts";
+import { badIn, type History, historyOf, play, slower } from "../../support/sim/bad-history.ts";
+import { everyFlag } from "../../support/sim/every-system.ts";
 
 const first = Number(process.env.SEED ?? 1);
 const count = Number(process.env.COUNT ?? tries(3, 1000));

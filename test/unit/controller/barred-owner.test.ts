@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const labels = { "kubernetes.io/hostname": "twin", role: "worker" };
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 it("hundreds of nodes that join at once are decided for in batches, so that nothing is too old when it is written", async () => {
   const given: number[] = [];

@@ -4,8 +4,8 @@ import { capi } from "../../../integrations/capi/capi.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { rack, racks } from "../../support/rack-integration.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { SimController } from "../../support/sim/controller.ts";
+import { rack, racks } from "../../support/sim/rack-integration.ts";
 
 const ipam = "ipam.cluster.x-k8s.io/v1beta2";
 const pool = (last: number, spec: Bag = {}) => ({

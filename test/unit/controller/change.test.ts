@@ -5,7 +5,7 @@ import type { WatchedKind } from "../../../integrations/in-cluster.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import type { RenderedObject } from "../../../integrations/integration.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import { tableOf } from "../../support/core-table.ts";
+import { tableOf } from "../../support/core/table.ts";
 
 const kind: WatchedKind = {
   apiVersion: "v1",

@@ -3,7 +3,7 @@ import { contestedIn } from "../../../controller/allocate/contested-lines.ts";
 import { occupied, type Showing } from "../../../controller/allocate/occupied.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, unwrap } from "../../../core/index.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/29")];
 const at = { file: "report", line: 1, column: 1 };

@@ -2,13 +2,13 @@ import { describe, expect, it } from "vitest";
 import type { Integration } from "../../../integrations/integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import { claim } from "../../support/ipam-claims.ts";
-import type { SimController } from "../../support/sim-controller.ts";
-import { simWithMaps } from "../../support/sim-maps.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { attachment } from "../../support/whereabouts-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { claim } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { attachment } from "../../support/objects/whereabouts-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import type { SimController } from "../../support/sim/controller.ts";
+import { simWithMaps } from "../../support/sim/maps.ts";
 
 // A controller that starts while a part of the record cannot be read knows no line of it: all that is there stays, and all others are served.
 

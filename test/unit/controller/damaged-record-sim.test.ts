@@ -4,13 +4,13 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
 import { tries } from "../../support/long.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
 import { seeded } from "../../support/seeded.ts";
-import type { SimController } from "../../support/sim-controller.ts";
-import { simWithMaps } from "../../support/sim-maps.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
+import type { SimController } from "../../support/sim/controller.ts";
+import { simWithMaps } from "../../support/sim/maps.ts";
 
 // Somebody damages a part of the record, deletes it and brings it back at random moments, and the API server refuses to write it, while
 // controllers, nodes, claims and pods come and go.

@@ -9,11 +9,11 @@ import { applyPlan } from "../../../state/apply.ts";
 import type { StateBackend } from "../../../state/backend.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import { emptyPart, encodePart, split } from "../../../state/kubernetes/subnet-records.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
-import type { Around } from "../../support/kube-memory.ts";
-import type { SimController } from "../../support/sim-controller.ts";
-import { simWithMaps } from "../../support/sim-maps.ts";
+import type { Around } from "../../support/cluster/kube-memory.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import type { SimController } from "../../support/sim/controller.ts";
+import { simWithMaps } from "../../support/sim/maps.ts";
 
 // A part of the record that is damaged, full, or cannot be written stops the pools of its subnet, which say why, and nothing else.
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { decide } from "../../../controller/allocate/decide.ts";
 import { type Claim, formatBlock, formatOwner, ownerOfKey } from "../../../core/index.ts";
-import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf, shown } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.3"), poolOf("q", "10.0.1.0/24 10.0.1.1 10.0.1.1")];
 

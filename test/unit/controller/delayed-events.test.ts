@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 it("an enactment that is left of an earlier policy of a node: the user's policy says after a minute what to delete, and goes on then", async () => {
   const sim = new SimController();

@@ -3,10 +3,10 @@ import { keep } from "../../../controller/cache/seen.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { indexAnnotation } from "../../../integrations/workload/pods.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { isRunning } from "../../support/sim-apps.ts";
-import { SimTender } from "../../support/sim-tender.ts";
-import { gate, ipsOf, singlePod } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { gate, ipsOf, singlePod } from "../../support/objects/workload-objects.ts";
+import { isRunning } from "../../support/sim/apps.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 const rolling = (replicas: number, maxSurge = 1) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
 

@@ -4,8 +4,8 @@ import { logChange } from "../../../controller/log.ts";
 import { EventWriter } from "../../../controller/write/event-writer.ts";
 import { emptySnapshot } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 /** A controller in memory that writes Events, and what it has written by now. */
 function started({ isFailing = false } = {}) {

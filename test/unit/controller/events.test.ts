@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { eventOfProblem, eventsOf, eventWrite } from "../../../controller/events.ts";
 import { type Allocation, parseAddress, unwrap } from "../../../core/index.ts";
-import { tableOf } from "../../support/core-table.ts";
+import { tableOf } from "../../support/core/table.ts";
 
 /** Lines of text as the record has them: `node/policy address pool`. */
 function line(text: string): Allocation {

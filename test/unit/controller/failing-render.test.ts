@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { failing, failsAnnotation } from "../../support/failing-integration.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
+import { failing, failsAnnotation } from "../../support/sim/failing-integration.ts";
 
 it("an object that cannot be rendered hides nothing of what was recorded beside it, and its defect is logged with its stack", async () => {
   const told: string[] = [];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const mac = "02:00:00:00:00:01";
 const byCapture = { name: "{{ capture.base.interfaces.0.name }}" };

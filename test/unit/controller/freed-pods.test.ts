@@ -6,9 +6,9 @@ import { freedPods } from "../../../integrations/workload/freed-pods.ts";
 import { freedAnnotation, usesOfWorkloadPod } from "../../../integrations/workload/pods.ts";
 import { tendingInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, placeless } from "../../../schema/objects.ts";
-import { SimTender } from "../../support/sim-tender.ts";
-import { gate, ipsOf, networksKey } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { gate, ipsOf, networksKey } from "../../support/objects/workload-objects.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 type Nodes = Parameters<typeof freedPods>[0];
 const grace = 30;

@@ -5,8 +5,8 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { file } from "../../support/metal3-controller.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { file } from "../../support/real/metal3-controller.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const begin = () => {
   const integrations = [nmstate, capi("v1beta2"), metal3InCluster("metal3")] as Integration[];

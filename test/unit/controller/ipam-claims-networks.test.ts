@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { IpamError } from "../../../core/index.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { begin as beginWith, claim, planned, pool } from "../../support/ipam-claims.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { begin as beginWith, claim, planned, pool } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
 
 /** Network `red` on pool `lan`, a pool `other`, and claim `a.red` with an address. */
 async function begin() {

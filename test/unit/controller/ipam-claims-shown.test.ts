@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
-import { begin, claim, planned, pool, showing, stake } from "../../support/ipam-claims.ts";
-import { refused } from "../../support/sim-server.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { begin, claim, planned, pool, showing, stake } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { refused } from "../../support/sim/server.ts";
 
 describe("what IPAMClaims show before it is on record", () => {
   it.each([[["fd00::1/64"]], [["10.0.0.4/24", "10.0.0.5/24"]], [["banana"]]])(

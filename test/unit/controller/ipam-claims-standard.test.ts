@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { begin, claim, pool, showing } from "../../support/ipam-claims.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { begin, claim, pool, showing } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
 
 const names = (count: number, network: string) => Array.from({ length: count }, (_, i) => `vm-${i}.${network}`);
 

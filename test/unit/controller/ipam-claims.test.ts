@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
-import { begin, claim, planned, pool, showing, stake } from "../../support/ipam-claims.ts";
-import { refused } from "../../support/sim-server.ts";
-import { macvlanNetwork, ovnNetwork } from "../../support/vm-objects.ts";
+import { begin, claim, planned, pool, showing, stake } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork, ovnNetwork } from "../../support/objects/vm-objects.ts";
+import { refused } from "../../support/sim/server.ts";
 
 describe("an IPAMClaim on a network of NodeIPPools", () => {
   it("C6, C12: gets its addresses once they are recorded, with the standard's condition and a finalizer", async () => {

@@ -3,12 +3,12 @@ import { planRelease } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import type { SimController } from "../../support/sim-controller.ts";
-import { simWithMaps } from "../../support/sim-maps.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { attachment } from "../../support/whereabouts-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { attachment } from "../../support/objects/whereabouts-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import type { SimController } from "../../support/sim/controller.ts";
+import { simWithMaps } from "../../support/sim/maps.ts";
 
 // What is wrong with one object is said on it, and all others are served as if it were not there.
 

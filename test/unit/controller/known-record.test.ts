@@ -3,8 +3,8 @@ import { KnownRecord } from "../../../controller/record/known-record.ts";
 import { noChange } from "../../../controller/record/record-change.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, IpamError, type Plan, type Snapshot } from "../../../core/index.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 const releasing = { ...recordOf(["10.0.0.1 Node/n/a releasing"], []), base: new Map([["p", "1"]]) };
 

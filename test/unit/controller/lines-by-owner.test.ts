@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { type Allocation, ownerOfKey, type Snapshot } from "../../../core/index.ts";
-import { recordOf, textOf } from "../../support/core-text.ts";
+import { recordOf, textOf } from "../../support/core/text.ts";
 import { seeded } from "../../support/seeded.ts";
 
 const owners = ["Node/a", "Node/b", "Node/c"];

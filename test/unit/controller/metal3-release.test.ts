@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { usedAnnotation } from "../../../integrations/metal3/objects.ts";
 import { asBag } from "../../../schema/objects.ts";
-import { begin, file, namespace } from "../../support/metal3-controller.ts";
-import { refused } from "../../support/sim-server.ts";
+import { begin, file, namespace } from "../../support/real/metal3-controller.ts";
+import { refused } from "../../support/sim/server.ts";
 
 const [n0, n1] = ["10.0.0.10 Host/controllers.n0/lan", "10.0.0.11 Host/controllers.n1/lan"];
 const reference = { name: "controllers-n0", namespace };

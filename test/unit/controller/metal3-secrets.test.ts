@@ -3,8 +3,8 @@ import { emptySnapshot } from "../../../core/index.ts";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { ownerLabel } from "../../../integrations/metal3/objects.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { begin, file, namespace } from "../../support/metal3-controller.ts";
-import type { SimController } from "../../support/sim-controller.ts";
+import { begin, file, namespace } from "../../support/real/metal3-controller.ts";
+import type { SimController } from "../../support/sim/controller.ts";
 
 const line = (last: number, host: string, network = "lan") => `10.0.0.${last} Host/controllers.${host}/${network}`;
 

@@ -3,9 +3,9 @@ import { clusterSet, emptySnapshot } from "../../../core/index.ts";
 import { infraObjects } from "../../../integrations/metal3/infra-objects.ts";
 import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { begin, file, namespace } from "../../support/metal3-controller.ts";
-import { exampleText, infraOf } from "../../support/metal3-infra.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { exampleText, infraOf } from "../../support/cli/metal3-infra.ts";
+import { begin, file, namespace } from "../../support/real/metal3-controller.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const [n0, n1] = ["10.0.0.10 Host/controllers.n0/lan", "10.0.0.11 Host/controllers.n1/lan"];
 const reference = { name: "controllers-n0", namespace };

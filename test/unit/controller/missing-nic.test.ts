@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 const policies = "nodenetworkconfigurationpolicies";

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { tries } from "../../support/long.ts";
-import { playSlices } from "../../support/sim-histories.ts";
+import { playSlices } from "../../support/sim/histories.ts";
 
 const first = Number(process.env.SEED ?? 1);
 const count = Number(process.env.COUNT ?? tries(1, 1500));

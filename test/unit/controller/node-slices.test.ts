@@ -5,8 +5,8 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { selecting } from "../../support/whereabouts-objects.ts";
+import { selecting } from "../../support/objects/whereabouts-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const namespace = "kube-system";
 const slices = slicesInCluster(namespace) as Integration;

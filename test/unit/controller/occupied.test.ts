@@ -3,7 +3,7 @@ import { askedBeside } from "../../../controller/allocate/asked-beside.ts";
 import { type Occupied, occupied, without } from "../../../controller/allocate/occupied.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, type Use, unwrap } from "../../../core/index.ts";
-import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core/text.ts";
 
 describe("what owners show to have, beside the record", () => {
   const pools = [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.1.0/29")];

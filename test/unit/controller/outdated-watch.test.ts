@@ -4,9 +4,9 @@ import { timing } from "../../../controller/timing.ts";
 import { formatAddress } from "../../../core/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const [policies, report] = ["NodeNetworkConfigurationPolicy", "NodeNetworkState"];
 

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { keep } from "../../../controller/cache/seen.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { detected } from "../../support/pod-detects.ts";
-import type { SimObject } from "../../support/sim-apps.ts";
-import { SimTender } from "../../support/sim-tender.ts";
-import { gate, ipsOf, networksKey } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { detected } from "../../support/objects/pod-detects.ts";
+import { gate, ipsOf, networksKey } from "../../support/objects/workload-objects.ts";
+import type { SimObject } from "../../support/sim/apps.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 const indexKey = "nodeippool.nmstate.io/pod-index";
 const rolling = (replicas: number, maxSurge = 0) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { childLabels, ownPrefix } from "../../../schema/node.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 

@@ -4,9 +4,9 @@ import { formatAddress } from "../../../core/index.ts";
 import { childLabels } from "../../../schema/node.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import { addressClaim, ownersLines, PoolOwners } from "../../support/pool-owners.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { addressClaim, ownersLines, PoolOwners } from "../../support/objects/pool-owners.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 /** A controller with pool `p` of ten addresses, policy `a`, and these nodes. */
 async function begin(nodes: readonly string[] = ["n1", "n2"], more: Bag = {}) {

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { type PoolFacts, poolStatus } from "../../../controller/reconcile/pool-status.ts";
 import type { Pending } from "../../../core/index.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
-import { lineOf, poolOf } from "../../support/core-text.ts";
+import { lineOf, poolOf } from "../../support/core/text.ts";
 
 const pool = poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.9");
 const facts: PoolFacts = {

@@ -4,9 +4,9 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import { rack, racks } from "../../support/rack-integration.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
+import { rack, racks } from "../../support/sim/rack-integration.ts";
 
 function begin() {
   const sim = new SimController(undefined, undefined, undefined, [nmstate, racks]);

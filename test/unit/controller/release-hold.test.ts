@@ -4,8 +4,8 @@ import { KnownRecord } from "../../../controller/record/known-record.ts";
 import { ReleaseHold } from "../../../controller/record/release-hold.ts";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot } from "../../../core/index.ts";
-import { lineOf } from "../../support/core-text.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { lineOf } from "../../support/core/text.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 const a = lineOf("10.0.0.1 Node/a/x");
 const a2 = lineOf("10.0.0.2 Node/a/y");

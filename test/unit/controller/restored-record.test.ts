@@ -4,10 +4,10 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/controller-objects.ts";
-import type { SimController } from "../../support/sim-controller.ts";
-import { simWithMaps } from "../../support/sim-maps.ts";
-import { attachment } from "../../support/whereabouts-objects.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { attachment } from "../../support/objects/whereabouts-objects.ts";
+import type { SimController } from "../../support/sim/controller.ts";
+import { simWithMaps } from "../../support/sim/maps.ts";
 
 interface System {
   readonly name: string;

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 const names = ["n1", "n2", "n3"];

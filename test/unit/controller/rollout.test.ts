@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Rollout } from "../../../controller/write/rollout.ts";
 import type { Fares } from "../../../integrations/in-cluster.ts";
-import { tableOf } from "../../support/core-table.ts";
+import { tableOf } from "../../support/core/table.ts";
 
 const words: Readonly<Record<string, Fares>> = { a: "available", f: "failing", p: "progressing" };
 

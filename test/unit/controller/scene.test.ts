@@ -7,8 +7,8 @@ import { managedBy } from "../../../integrations/in-cluster.ts";
 import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
 
 let number = 0;
 function seen(object: Bag, metadata: Bag = {}): Seen {

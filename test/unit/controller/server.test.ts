@@ -8,10 +8,10 @@ import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import type { WatchState } from "../../../kube/index.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { root } from "../../support/console.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { poolOf } from "../../support/core-text.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { poolOf } from "../../support/core/text.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 it("what is free of a pool is without what other hosts have", async () => {
   const counted = {

@@ -3,7 +3,7 @@ import { occupied } from "../../../controller/allocate/occupied.ts";
 import { Shown } from "../../../controller/allocate/shown.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { parseAddress, type Use, unwrap } from "../../../core/index.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 import { seeded } from "../../support/seeded.ts";
 
 const random = seeded(1);

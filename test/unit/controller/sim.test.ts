@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { tries } from "../../support/long.ts";
-import { newAuthorityGame, newGame, playNodes } from "../../support/sim-histories.ts";
+import { newAuthorityGame, newGame, playNodes } from "../../support/sim/histories.ts";
 
 describe("controllers that are killed, fail and see late what happens", () => {
   const first = Number(process.env.SEED ?? 1);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { isRunning } from "../../support/sim-apps.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate, ipsOf, networksKey, singlePod } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { gate, ipsOf, networksKey, singlePod } from "../../support/objects/workload-objects.ts";
+import { isRunning } from "../../support/sim/apps.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
 
 const job = { apiVersion: "batch/v1", kind: "Job", name: "copy" };
 const orphan = { apiVersion: "apps/v1", kind: "ReplicaSet", name: "web" };

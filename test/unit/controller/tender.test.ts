@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { WatchedKind } from "../../../integrations/in-cluster.ts";
 import type { TendStep } from "../../../integrations/tending.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { SimTender } from "../../support/sim-tender.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 const kind: WatchedKind = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", keep: ({ data }) => ({ data }) };
 

@@ -4,9 +4,9 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { attachment, slicePool } from "../../support/whereabouts-objects.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { attachment, slicePool } from "../../support/objects/whereabouts-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const claim = {
   apiVersion: "ipam.cluster.x-k8s.io/v1beta2",

@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { podInterfaceOf } from "../../../integrations/ipamclaim/claim-name.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { SimTender } from "../../support/sim-tender.ts";
-import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
-import { definition, macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
+import { definition, macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 const gate = "nodeippool.nmstate.io/addresses";
 

@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { keep } from "../../../controller/cache/seen.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { refused } from "../../support/sim-server.ts";
-import { SimTender } from "../../support/sim-tender.ts";
-import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
-import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
+import { refused } from "../../support/sim/server.ts";
+import { SimTender } from "../../support/sim/tender.ts";
 
 const hold = "nmstate.io/used-by-vm";
 

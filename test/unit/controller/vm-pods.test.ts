@@ -1,9 +1,9 @@
 import { expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { definition, macvlanNetwork, vm } from "../../support/vm-objects.ts";
-import { VmRoles } from "../../support/vm-roles.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { definition, macvlanNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { VmRoles } from "../../support/objects/vm-roles.ts";
 
 /** VMs `vm-a` and `vm-b` run, each on a network of its own choice, which it calls `red`. */
 async function begin(a = "red", b = a, networks: readonly (Bag & { readonly kind: string })[] = []) {

@@ -2,11 +2,11 @@ import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { claim, pool } from "../../support/ipam-claims.ts";
-import { refused } from "../../support/sim-server.ts";
-import { instanceOf, launcherOf } from "../../support/virt-controller.ts";
-import { definition, macvlanNetwork, vm } from "../../support/vm-objects.ts";
-import { BlindTender, gate, VmRoles } from "../../support/vm-roles.ts";
+import { claim, pool } from "../../support/objects/ipam-claims.ts";
+import { definition, macvlanNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { BlindTender, gate, VmRoles } from "../../support/objects/vm-roles.ts";
+import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
+import { refused } from "../../support/sim/server.ts";
 
 const withFinalizers =
   (...finalizers: readonly string[]) =>

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { podInterfaceOf } from "../../../integrations/ipamclaim/claim-name.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { claim } from "../../support/ipam-claims.ts";
-import { reportOfMultus, rewrittenBy, statusOf } from "../../support/virt-controller.ts";
-import { ovnNetwork } from "../../support/vm-objects.ts";
-import { VmRoles } from "../../support/vm-roles.ts";
+import { claim } from "../../support/objects/ipam-claims.ts";
+import { ovnNetwork } from "../../support/objects/vm-objects.ts";
+import { VmRoles } from "../../support/objects/vm-roles.ts";
+import { reportOfMultus, rewrittenBy, statusOf } from "../../support/real/virt-controller.ts";
 
 const networksKey = "k8s.v1.cni.cncf.io/networks";
 const allocatedKey = "nodeippool.nmstate.io/allocated";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 

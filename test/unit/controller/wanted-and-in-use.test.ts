@@ -3,9 +3,9 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const claim = (more: Bag) => ({
   apiVersion: "k8s.cni.cncf.io/v1alpha1",

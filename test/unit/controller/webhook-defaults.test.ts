@@ -5,8 +5,8 @@ import { IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 const policies = "nodenetworkconfigurationpolicies";
 

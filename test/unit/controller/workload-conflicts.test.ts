@@ -5,10 +5,10 @@ import { type Allocation, parseAddress } from "../../../core/index.ts";
 import { wayOf } from "../../../integrations/workload/pod-conflict.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { formatConflicts, poolConflictsOf } from "../../../schema/pool-conflicts.ts";
-import { detected, failed } from "../../support/pod-detects.ts";
-import type { SimObject } from "../../support/sim-apps.ts";
-import { networksKey, singlePod } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { detected, failed } from "../../support/objects/pod-detects.ts";
+import { networksKey, singlePod } from "../../support/objects/workload-objects.ts";
+import type { SimObject } from "../../support/sim/apps.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
 
 const mac = "02:00:00:00:00:99";
 const conflictsKey = "nodeippool.nmstate.io/conflicts";

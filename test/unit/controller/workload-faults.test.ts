@@ -1,8 +1,8 @@
 import { expect, it } from "vitest";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate, networksKey } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { gate, networksKey } from "../../support/objects/workload-objects.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
 
 const indexKey = "nodeippool.nmstate.io/pod-index";
 

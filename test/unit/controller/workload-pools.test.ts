@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
 
 const own = "nodeippool.nmstate.io/pool";
 

@@ -6,12 +6,12 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { SimApps, type SimObject } from "../../support/sim-apps.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { workload } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { workload } from "../../support/objects/workload-objects.ts";
+import { SimApps, type SimObject } from "../../support/sim/apps.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
+import { SimController } from "../../support/sim/controller.ts";
 
 describe("the addresses of pods", () => {
   it("S1: are for any node, where their pool says nothing else", async () => {

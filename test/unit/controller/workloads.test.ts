@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
-import { defaultKey, gate, networksKey, workload } from "../../support/workload-objects.ts";
-import { beginWorkloads } from "../../support/workloads.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { definition, macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { defaultKey, gate, networksKey, workload } from "../../support/objects/workload-objects.ts";
+import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
 
 const three = ["web-0 10.0.0.1/24", "web-1 10.0.0.2/24", "web-2 10.0.0.3/24"];
 

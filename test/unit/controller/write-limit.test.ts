@@ -2,10 +2,10 @@ import { describe, expect, it } from "vitest";
 import { limitWrites, pauseAfterWrites, type Write } from "../../../controller/write/write-limit.ts";
 import { Later } from "../../../kube/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { policy } from "../../support/controller-objects.ts";
-import { SimController } from "../../support/sim-controller.ts";
-import { SimServer } from "../../support/sim-server.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { policy } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
+import { SimServer } from "../../support/sim/server.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 const things = { apiVersion: "v1", plural: "things" };
 const merge = { type: "merge" } as const;

@@ -9,7 +9,7 @@ import type { PoolSpec } from "../../../core/pool-spec.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import { decode, encode, snapshotOf } from "../../../state/codec.ts";
 import { mergeRecords } from "../../../state/merge.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
 
 /** Plans for these nodes on top of a record: the record after it. */
 function recordAfter(

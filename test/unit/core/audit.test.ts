@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { address, formatAddress } from "../../../core/address.ts";
 import { type AuditInput, audit } from "../../../core/audit.ts";
 import type { Use } from "../../../core/use.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { poolOf, recordOf, spelt } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { poolOf, recordOf, spelt } from "../../support/core/text.ts";
 
 const pool = poolOf("p", "10.0.0.0/28 10.0.0.1 10.0.0.9", {
   exclude: ["10.0.0.4"],

@@ -7,7 +7,7 @@ import { freeSpaceOf } from "../../../core/free-space.ts";
 import { addressAt, offsetOf } from "../../../core/numbering.ts";
 import { parsePool } from "../../../core/parse-pool.ts";
 import { plan } from "../../../core/plan/plan.ts";
-import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core/text.ts";
 
 const block = (text: string) => unwrap(parseBlock(text));
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { describeRewrite } from "../../../core/plan/describe.ts";
-import { lineOf } from "../../support/core-text.ts";
+import { lineOf } from "../../support/core/text.ts";
 
 it.each([
   ["10.0.0.1 VM/v/a", "10.0.0.1 VM/w/a", "was VM/v/a"],

@@ -3,9 +3,9 @@ import { promisify } from "node:util";
 import { expect, it } from "vitest";
 import { parseClaimKey } from "../../../core/claim.ts";
 import { plan } from "../../../core/plan/plan.ts";
-import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core/text.ts";
 
-const child = new URL("../../support/core-child.ts", import.meta.url).pathname;
+const child = new URL("../../support/core/child.ts", import.meta.url).pathname;
 
 async function run(locale: string, zone: string): Promise<{ environment: string; plans: [string, string] }> {
   const env = { LANG: locale, LC_ALL: locale, TZ: zone };

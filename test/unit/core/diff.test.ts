@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Difference, diffRecords } from "../../../core/diff.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { poolOf, recordOf, spelt, textOf } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { poolOf, recordOf, spelt, textOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24"), poolOf("r", "10.0.0.0/24", { network: "blue" })];
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { address, formatAddress } from "../../../core/address.ts";
 import { FreeSpace } from "../../../core/free-space.ts";
 import { rangeOf } from "../../../core/range.ts";
-import { intervals } from "../../support/core-model.ts";
-import { plus } from "../../support/core-text.ts";
+import { intervals } from "../../support/core/model.ts";
+import { plus } from "../../support/core/text.ts";
 
 const skips = true;
 

@@ -4,10 +4,10 @@ import { formatBlock } from "../../../core/block.ts";
 import { unwrap } from "../../../core/errors.ts";
 import { type ImportInput, planImport } from "../../../core/plan/import.ts";
 import { isNoop, plan } from "../../../core/plan/plan.ts";
-import { apply } from "../../support/core-apply.ts";
-import { inputOf, refusalOf, useOf } from "../../support/core-import.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { inputOf, refusalOf, useOf } from "../../support/core/import.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core/text.ts";
 
 describe("planImport records what nodes have", () => {
   const table = tableOf(`

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { address, formatAddress } from "../../../core/address.ts";
 import { addressAt, offsetOf } from "../../../core/numbering.ts";
 import { contains } from "../../../core/range.ts";
-import { poolOf } from "../../support/core-text.ts";
+import { poolOf } from "../../support/core/text.ts";
 
 // The proposal's three tables, with `10.10.10.11.10` read as 10.10.11.10 and so on.
 const tables = [

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { plan } from "../../../core/plan/plan.ts";
-import { apply } from "../../support/core-apply.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/29"), poolOf("q", "10.0.1.0/29")];
 

@@ -2,9 +2,9 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { formatOwner, ownerOfKey } from "../../../core/claim.ts";
 import { isNoop, type Plan, plan } from "../../../core/plan/plan.ts";
-import { apply } from "../../support/core-apply.ts";
-import { historyArb, walk } from "../../support/core-history.ts";
-import { claimOf, poolOf, recordOf, shown, textOf } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { historyArb, walk } from "../../support/core/history.ts";
+import { claimOf, poolOf, recordOf, shown, textOf } from "../../support/core/text.ts";
 
 const pool = poolOf("p", "10.0.0.0/24 10.0.0.1 10.0.0.4");
 const record = ["10.0.0.1 Node/a/x", "10.0.0.2 Node/b/x", "10.0.0.3 Node/c/x releasing"];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { plan } from "../../../core/plan/plan.ts";
-import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { claimOf, lineOf, poolOf, recordOf, shown } from "../../support/core/text.ts";
 
 const cidr = "10.0.0.0/28";
 const claims = ["Node/a/x", "Node/b/x", "Node/c/x"].map(claimOf);

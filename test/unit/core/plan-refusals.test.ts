@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { IpamError } from "../../../core/errors.ts";
 import { type PlanInput, plan } from "../../../core/plan/plan.ts";
-import { claimOf, poolOf, recordOf, shown } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf, shown } from "../../support/core/text.ts";
 
 const cidr = "10.0.0.0/24";
 const p = poolOf("p", cidr);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { plan } from "../../../core/plan/plan.ts";
 import type { ReservationSpec } from "../../../core/pool-spec.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core/text.ts";
 
 // A reservation is an address, then its owner, then the name of the owner's claim.
 const table = tableOf(`

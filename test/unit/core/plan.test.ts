@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { isNoop, plan } from "../../../core/plan/plan.ts";
-import { apply } from "../../support/core-apply.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { claimOf, poolOf, recordOf, shown, spelt } from "../../support/core/text.ts";
 
 const full = poolOf("p", "10.0.0.0/29"); // .1 to .6
 const small = poolOf("p", "10.0.0.0/29 10.0.0.1 10.0.0.2");

@@ -5,8 +5,8 @@ import { parsePool } from "../../../core/parse-pool.ts";
 import { plan } from "../../../core/plan/plan.ts";
 import type { PoolSpec } from "../../../core/pool-spec.ts";
 import { covers, sizeOf } from "../../../core/range.ts";
-import { rangeText } from "../../support/core-model.ts";
-import { claimOf, poolOf, shown } from "../../support/core-text.ts";
+import { rangeText } from "../../support/core/model.ts";
+import { claimOf, poolOf, shown } from "../../support/core/text.ts";
 
 describe("a wide range hands out no address by itself that no host can use", () => {
   it.each([

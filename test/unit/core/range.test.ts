@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { address } from "../../../core/address.ts";
 import { IpamError } from "../../../core/errors.ts";
 import { contains, covers, indexAt, intersect, minus, overlaps, rangeOf, sizeOf, union } from "../../../core/range.ts";
-import { intervals, rangeText } from "../../support/core-model.ts";
-import { plus } from "../../support/core-text.ts";
+import { intervals, rangeText } from "../../support/core/model.ts";
+import { plus } from "../../support/core/text.ts";
 
 const of = (text: string) => rangeOf(...intervals(text));
 

@@ -3,7 +3,7 @@ import type { Allocation } from "../../../core/allocation.ts";
 import { ownerOfKey } from "../../../core/claim.ts";
 import { type PlanInput, plan } from "../../../core/plan/plan.ts";
 import { releaseRefusal } from "../../../core/plan/release-guard.ts";
-import { claimOf, poolOf, recordOf } from "../../support/core-text.ts";
+import { claimOf, poolOf, recordOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24"), poolOf("q", "10.0.0.0/24", { network: "other" })];
 const names = (count: number, first = 1) => Array.from({ length: count }, (_, i) => `n${first + i}`);

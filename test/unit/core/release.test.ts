@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { planRelease } from "../../../core/plan/release.ts";
 import { isNamedBy, planRename } from "../../../core/plan/rename.ts";
-import { apply } from "../../support/core-apply.ts";
-import { lineOf, poolOf, recordOf, shown, textOf } from "../../support/core-text.ts";
+import { apply } from "../../support/core/apply.ts";
+import { lineOf, poolOf, recordOf, shown, textOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/28"), poolOf("q", "10.0.1.0/28")];
 const record = recordOf(

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { PoolRules, Selectable } from "../../../core/index.ts";
 import { type NamedPools, type PoolRequest, type PoolSource, selectPools } from "../../../core/index.ts";
-import { poolOf } from "../../support/core-text.ts";
+import { poolOf } from "../../support/core/text.ts";
 
 const plenty = { all: 10n, usable: 10n, unreserved: 10n, free: 10n };
 const some = { matchLabels: { rack: "a" } };

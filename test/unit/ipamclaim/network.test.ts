@@ -3,7 +3,7 @@ import { formatAddress, formatPrefix, type Pool } from "../../../core/index.ts";
 import { type PersistentNetwork, parsePersistentNetwork } from "../../../integrations/ipamclaim/network.ts";
 import { parsePoolSpec } from "../../../schema/node-ip-pool.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import { macvlanNetwork, ovnNetwork } from "../../support/vm-objects.ts";
+import { macvlanNetwork, ovnNetwork } from "../../support/objects/vm-objects.ts";
 
 const pools = ({ pools }: PersistentNetwork): Pool[] =>
   pools.map(({ name, spec }) => {

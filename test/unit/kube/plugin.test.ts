@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import { credentialsOf } from "../../../kube/credentials.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
 
 const apiVersion = "client.authentication.k8s.io/v1";
 const server = new URL("https://a.test");

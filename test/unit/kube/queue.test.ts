@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { IpamError } from "../../../core/index.ts";
 import { Queue } from "../../../kube/queue.ts";
 import { Refusal } from "../../../kube/refusal.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 /** A queue in virtual time whose runs take as long as `work` takes; `log` says what happened when. */
 function started(work: (key: string, clock: VirtualClock) => Promise<number | undefined>, parallel = 1) {

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { retry } from "../../../kube/index.ts";
-import { VirtualClock } from "../../support/virtual-clock.ts";
+import { VirtualClock } from "../../support/sim/virtual-clock.ts";
 
 /** How many attempts there are until one throws for good, and after how many milliseconds. */
 async function attempts(pause: number | undefined, budget: number, succeedsAt = Number.POSITIVE_INFINITY, first = 10) {

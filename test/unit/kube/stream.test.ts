@@ -5,7 +5,7 @@ import { text } from "node:stream/consumers";
 import { expect, it, onTestFinished } from "vitest";
 import { lines } from "../../../kube/stream.ts";
 import { transport } from "../../../kube/transport.ts";
-import { ends, refuses, startServer, stays } from "../../support/watch-server.ts";
+import { ends, refuses, startServer, stays } from "../../support/cluster/watch-server.ts";
 
 /** A Transport of a server that gives these answers, and a user whose token is in a file. */
 async function started(answers: Parameters<typeof startServer>[0]) {

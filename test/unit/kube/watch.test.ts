@@ -1,7 +1,16 @@
 import type { ServerResponse } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
-import { type Answer, bookmark, ends, event, listed, refuses, startWatch, stays } from "../../support/watch-server.ts";
+import {
+  type Answer,
+  bookmark,
+  ends,
+  event,
+  listed,
+  refuses,
+  startWatch,
+  stays,
+} from "../../support/cluster/watch-server.ts";
 
 const query = (request: string | undefined) => Object.fromEntries(new URL(`http://x${request}`).searchParams);
 const isList = (request: string) => "sendInitialEvents" in query(request);

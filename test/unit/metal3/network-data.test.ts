@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Host, Infra, Unit } from "../../../integrations/metal3/infra.ts";
 import { networkData } from "../../../integrations/metal3/network-data.ts";
-import { addressesOf, exampleText, infraOf } from "../../support/metal3-infra.ts";
+import { addressesOf, exampleText, infraOf } from "../../support/cli/metal3-infra.ts";
 
 /** A unit of one host with three NICs on three networks, two of IPv4 and one of IPv6. */
 const unitWith = (...devices: object[]) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { dataOf, exampleText, infraOf } from "../../support/metal3-infra.ts";
-import { clusters, objectsOfInfra } from "../../support/metal3-objects.ts";
+import { dataOf, exampleText, infraOf } from "../../support/cli/metal3-infra.ts";
+import { clusters, objectsOfInfra } from "../../support/objects/metal3-objects.ts";
 
 const seed = infraOf(exampleText("seed.yaml"));
 const rack = infraOf(exampleText("rack.yaml"));

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { address } from "../../../core/address.ts";
 import type { Unit } from "../../../integrations/metal3/infra.ts";
 import { osNetConfig } from "../../../integrations/metal3/os-net-config.ts";
-import { addressesOf, dataOf, exampleText, infraOf } from "../../support/metal3-infra.ts";
+import { addressesOf, dataOf, exampleText, infraOf } from "../../support/cli/metal3-infra.ts";
 
 /** What the study shows for node-0, with the networks as it defines them (I1: there it says 192.0.0.10 and 192.0.1.10). */
 const node0 = `

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { exampleText, infraOf, issuesIn } from "../../support/metal3-infra.ts";
+import { exampleText, infraOf, issuesIn } from "../../support/cli/metal3-infra.ts";
 
 const seed = exampleText("seed.yaml");
 const withCluster = (section: string) => `cluster: ${section}\n${seed}`;

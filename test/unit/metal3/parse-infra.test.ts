@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { formatAddress } from "../../../core/address.ts";
 import { labelsOfHost } from "../../../integrations/metal3/host-selector.ts";
 import type { HostSelector } from "../../../integrations/metal3/infra-spec.ts";
-import { allocated, exampleText, infraOf, issuesIn } from "../../support/metal3-infra.ts";
+import { allocated, exampleText, infraOf, issuesIn } from "../../support/cli/metal3-infra.ts";
 
 const seed = exampleText("seed.yaml");
 /** The seed with one text replaced. */

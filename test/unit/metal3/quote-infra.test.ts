@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { quoteInfra } from "../../../integrations/metal3/quote-infra.ts";
 import { YamlDocument } from "../../../schema/yaml.ts";
-import { exampleText } from "../../support/metal3-infra.ts";
+import { exampleText } from "../../support/cli/metal3-infra.ts";
 
 const parse = (text: string) => new YamlDocument({ file: "f", label: "f", text, line: 1, column: 0 });
 

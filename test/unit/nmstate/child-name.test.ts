@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { childMetadata, childName, hostnameOf, labelValue } from "../../../integrations/nmstate/child.ts";
-import { nodesOf } from "../../support/schema-text.ts";
+import { nodesOf } from "../../support/schema/text.ts";
 
 const hash = "[0-9a-f]{12}";
 const letters = (n: number) => "p".repeat(n);

@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Allocation } from "../../../core/allocation.ts";
 import { cleanupPolicy, removals, whyLeft } from "../../../integrations/nmstate/cleanup.ts";
 import { Reference } from "../../../schema/template.ts";
-import { lineOf } from "../../support/core-text.ts";
-import { nodesOf } from "../../support/schema-text.ts";
+import { lineOf } from "../../support/core/text.ts";
+import { nodesOf } from "../../support/schema/text.ts";
 
 const [node] = nodesOf("n1");
 const lines = (...texts: string[]) => texts.map((text) => lineOf(text.replace(/(?= |$)/, " Node/n1/a/x")));

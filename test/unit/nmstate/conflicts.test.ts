@@ -4,8 +4,8 @@ import { plan } from "../../../core/plan/plan.ts";
 import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import { applyPlan } from "../../../state/apply.ts";
-import { recordOf } from "../../support/core-text.ts";
-import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema-text.ts";
+import { recordOf } from "../../support/core/text.ts";
+import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema/text.ts";
 
 const pools = documentsOf(
   poolText(),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { faresBy } from "../../../integrations/nmstate/enactment.ts";
-import { tableOf } from "../../support/core-table.ts";
+import { tableOf } from "../../support/core/table.ts";
 
 describe("faresBy", () => {
   it.each(

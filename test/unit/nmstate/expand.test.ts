@@ -3,9 +3,9 @@ import { parse } from "yaml";
 import { expandPolicy } from "../../../integrations/nmstate/expand.ts";
 import type { Policy } from "../../../integrations/nmstate/policy.ts";
 import type { ClusterNode } from "../../../schema/node.ts";
-import { poolOf } from "../../support/core-text.ts";
-import { type Manifest, policiesOf, rendered } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, read } from "../../support/schema-text.ts";
+import { poolOf } from "../../support/core/text.ts";
+import { type Manifest, policiesOf, rendered } from "../../support/schema/render.ts";
+import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, read } from "../../support/schema/text.ts";
 
 const pools = documentsOf(
   poolText("  range: {cidr: 10.0.0.0/26}\n  gateway: 10.0.0.1"),

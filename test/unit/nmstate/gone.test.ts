@@ -2,8 +2,8 @@ import { describe, expect, it } from "vitest";
 import { goneFromNodes } from "../../../integrations/nmstate/gone.ts";
 import type { ClusterNode } from "../../../schema/node.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import { tableOf } from "../../support/core-table.ts";
-import { lineOf } from "../../support/core-text.ts";
+import { tableOf } from "../../support/core/table.ts";
+import { lineOf } from "../../support/core/text.ts";
 
 const line = lineOf("10.0.0.4 Node/n/a/eth1 if=eth1");
 const at = (second: string) => `2026-01-01T00:00:0${second}Z`;

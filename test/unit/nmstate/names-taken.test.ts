@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { rendered } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { rendered } from "../../support/schema/render.ts";
+import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const pool = poolText();
 const literal = (name: string) =>

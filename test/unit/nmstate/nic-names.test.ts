@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { identifierOf, otherNames } from "../../../integrations/nmstate/nic-names.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 describe("otherNames of a report", () => {
   const rows: [what: string, report: string, names: Record<string, string>][] = [

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Allocation } from "../../../core/allocation.ts";
 import type { Use } from "../../../core/use.ts";
 import { provenGone, type Reports } from "../../../integrations/nmstate/proven-gone.ts";
-import { lineOf } from "../../support/core-text.ts";
+import { lineOf } from "../../support/core/text.ts";
 
 describe("provenGone", () => {
   const line = lineOf("10.0.0.4 Node/n/static-ip/eth2 if=eth2");

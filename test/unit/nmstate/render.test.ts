@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { objectsIn, policiesOf, rendered } from "../../support/schema-render.ts";
-import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema-text.ts";
+import { objectsIn, policiesOf, rendered } from "../../support/schema/render.ts";
+import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
 const pool = poolText();
 const none4 = { enabled: false };

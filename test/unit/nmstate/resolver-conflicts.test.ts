@@ -3,7 +3,7 @@ import { emptySnapshot } from "../../../core/allocation.ts";
 import { unwrap } from "../../../core/errors.ts";
 import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
-import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema-text.ts";
+import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema/text.ts";
 
 const dns = (config: string) => `\n    dns-resolver: {config: ${config}}\n`;
 const own = (name: string, nic: string, config: string, selector = "") =>

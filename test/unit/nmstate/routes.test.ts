@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { withoutOldRoutes } from "../../../integrations/nmstate/routes.ts";
-import { lineOf, poolOf } from "../../support/core-text.ts";
+import { lineOf, poolOf } from "../../support/core/text.ts";
 
 const route = (destination: string, more: object = {}) => ({ destination, "next-hop-interface": "eth1", ...more });
 const via = (hop: string) => ({ "next-hop-address": hop });

@@ -9,7 +9,7 @@ import {
   policyText,
   poolText,
   read,
-} from "../../support/schema-text.ts";
+} from "../../support/schema/text.ts";
 
 const nowhere = () => ({ file: "", line: 0, column: 0 });
 

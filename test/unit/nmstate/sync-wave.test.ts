@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { policiesOf } from "../../support/schema-render.ts";
-import { issuesOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { policiesOf } from "../../support/schema/render.ts";
+import { issuesOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const annotation = "nodeippool.nmstate.io/nodes-per-sync-wave";
 const annotated = (annotations: string) =>

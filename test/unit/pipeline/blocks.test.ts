@@ -3,10 +3,10 @@ import { join } from "node:path";
 import { ApiObject } from "cdk8s";
 import { describe, expect, it } from "vitest";
 import { NodeIPPool, NodeNetworkPolicy, Nodes } from "../../../constructs/index.ts";
-import { appOf, nic, nothing, refusal, synthesised } from "../../support/constructs-app.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { nicPolicyText } from "../../support/schema-text.ts";
+import { appOf, nic, nothing, refusal, synthesised } from "../../support/cli/constructs-app.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { nicPolicyText } from "../../support/schema/text.ts";
 
 // An interface has one address: there is none in a pool whose owners get blocks.
 const says = "capture p asks for an address of pool p, which gives blocks of /28";

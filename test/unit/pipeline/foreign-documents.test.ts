@@ -7,11 +7,11 @@ import { firstRefusal } from "../../../pipeline/guards.ts";
 import { integrations } from "../../../pipeline/integrations.ts";
 import { propose } from "../../../pipeline/proposal.ts";
 import { memory } from "../../../state/memory.ts";
-import { recordOf } from "../../support/core-text.ts";
-import { foreignDocuments } from "../../support/foreign-documents.ts";
-import { documentsOf, nicPolicyText, nodesOf, poolText } from "../../support/schema-text.ts";
-import { macvlanNetwork, ovnNetwork, vm } from "../../support/vm-objects.ts";
-import { networksKey } from "../../support/workload-objects.ts";
+import { recordOf } from "../../support/core/text.ts";
+import { foreignDocuments } from "../../support/objects/foreign-documents.ts";
+import { macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
+import { networksKey } from "../../support/objects/workload-objects.ts";
+import { documentsOf, nicPolicyText, nodesOf, poolText } from "../../support/schema/text.ts";
 
 const web = {
   apiVersion: "apps/v1",

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { misspeltReservers } from "../../../pipeline/reserved-for.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
 
 /** The issues of a pool that reserves for one owner, where others ask. */
 function issuesOf(reserver: string, asking: readonly string[], alsoReserved: readonly string[] = []) {

@@ -2,9 +2,9 @@ import { Construct } from "constructs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { AddressPlan, NodeIPPool } from "../../../constructs/index.ts";
 import { integrations } from "../../../pipeline/integrations.ts";
-import { appOf, type Build, recordAfter, refusal, synthesised } from "../../support/constructs-app.ts";
-import { cli, folderOf } from "../../support/schema-cli.ts";
-import { inScratchFolder } from "../../support/state-folder.ts";
+import { appOf, type Build, recordAfter, refusal, synthesised } from "../../support/cli/constructs-app.ts";
+import { cli, folderOf } from "../../support/schema/cli.ts";
+import { inScratchFolder } from "../../support/state/folder.ts";
 import { toy, toyObjects } from "../../support/toy-integration.ts";
 
 inScratchFolder();

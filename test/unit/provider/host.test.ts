@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import * as runtime from "../../../provider/runtime.ts";
 import { root } from "../../support/console.ts";
-import { firstText, ProviderHost } from "../../support/pulumi-provider.ts";
+import { firstText, ProviderHost } from "../../support/pulumi/provider.ts";
 
 // The SDK's real host of dynamic providers, over gRPC, with the provider's text as it lies in the states of stacks. What
 // the engine does with the answers (see pulumi-provider.ts) is for test/pulumi.

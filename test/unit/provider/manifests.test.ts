@@ -1,12 +1,12 @@
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
+import { dataOf, exampleText } from "../../support/cli/metal3-infra.ts";
 import { root } from "../../support/console.ts";
-import { dataOf, exampleText } from "../../support/metal3-infra.ts";
-import { monitorOfFile } from "../../support/monitor-of-file.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { attachment } from "../../support/objects/whereabouts-objects.ts";
+import { gate, workload } from "../../support/objects/workload-objects.ts";
+import { monitorOfFile } from "../../support/pulumi/monitor-of-file.ts";
 import { toyObjects } from "../../support/toy-integration.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { attachment } from "../../support/whereabouts-objects.ts";
-import { gate, workload } from "../../support/workload-objects.ts";
 
 const { pool } = toyObjects;
 const policy = (name: string, spec: object, more: object = {}) => ({
@@ -27,7 +27,7 @@ beforeEach(() => monitor().stack.clear());
 
 describe("the objects of Manifests", () => {
   const up = (...objects: object[]) =>
-    monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
+    monitor().up(join(root, "test/support/pulumi/manifests.ts"), { objects, nodes: ["n1"] });
 
   it("are replaced where they ask a pool; another one of the same kind and name is as it was", async () => {
     const namesake = policy("a", { b: 1 }, { apiVersion: "example.net/v1" });
@@ -55,7 +55,7 @@ describe("networks with node slices in Manifests", () => {
   it("stay as they are, with their NodeSlicePool beside them", async () => {
     const net = attachment("net", { range: "fd00:1::/48", node_slice_size: "/64" });
     const args = { objects: [net, pool, asking], nodes: ["n1", "n2"] };
-    const { errors, outputs } = await monitor().up(join(root, "test/support/pulumi-manifests.ts"), args);
+    const { errors, outputs } = await monitor().up(join(root, "test/support/pulumi/manifests.ts"), args);
     expect(errors).toEqual([]);
     const allocations = [
       { nodeName: "n1", sliceRange: "fd00:1::/64" },
@@ -72,7 +72,7 @@ describe("networks with node slices in Manifests", () => {
 });
 
 describe("workloads in Manifests", () => {
-  const up = (...objects: object[]) => monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects });
+  const up = (...objects: object[]) => monitor().up(join(root, "test/support/pulumi/manifests.ts"), { objects });
   const lan = { ...pool, metadata: { name: "lan" } };
   const spare = { ...pool, metadata: { name: "spare" }, spec: { range: { cidr: "10.9.0.0/24" } } };
   const pods = [
@@ -120,7 +120,7 @@ describe("workloads in Manifests", () => {
 
 describe("the hosts of a configuration in Manifests", () => {
   const up = (...objects: object[]) =>
-    monitor().up(join(root, "test/support/pulumi-manifests.ts"), { objects, nodes: ["n1"] });
+    monitor().up(join(root, "test/support/pulumi/manifests.ts"), { objects, nodes: ["n1"] });
 
   it("are planned beside other objects, and its networks are pools of the set", async () => {
     const infra = dataOf(exampleText("seed.yaml")) as object;

@@ -3,7 +3,7 @@ import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, it } from "vitest";
 import { root } from "../../support/console.ts";
-import { folderOf } from "../../support/schema-cli.ts";
+import { folderOf } from "../../support/schema/cli.ts";
 
 // The unit tests that people write of their programs: processes of their own, with the package as it is built.
 

@@ -5,8 +5,8 @@ import { emptySnapshot } from "../../../core/index.ts";
 import type { Recorded } from "../../../provider/record.ts";
 import { onlyState, recordOf, type SetInputs, type SetState } from "../../../provider/set-state.ts";
 import { encode } from "../../../state/codec.ts";
-import { lanClaims, lanInputs, lanPools, shortState } from "../../support/pulumi-inputs.ts";
-import { inScratchFolder, scratchFolder } from "../../support/state-folder.ts";
+import { lanClaims, lanInputs, lanPools, shortState } from "../../support/pulumi/inputs.ts";
+import { inScratchFolder, scratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 

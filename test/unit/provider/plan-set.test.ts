@@ -11,8 +11,8 @@ import {
   planned,
   lanPools as pools,
   shortState,
-} from "../../support/pulumi-inputs.ts";
-import { inScratchFolder } from "../../support/state-folder.ts";
+} from "../../support/pulumi/inputs.ts";
+import { inScratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 

@@ -4,10 +4,10 @@ import { describe, expect, it } from "vitest";
 import { checkArgs } from "../../../provider/check-args.ts";
 import { refuseShared } from "../../../provider/pools-of-program.ts";
 import { root } from "../../support/console.ts";
-import { monitorOfFile } from "../../support/monitor-of-file.ts";
-import { previewIsUp } from "../../support/pulumi-previews.ts";
-import { firstText } from "../../support/pulumi-provider.ts";
-import { inScratchFolder } from "../../support/state-folder.ts";
+import { monitorOfFile } from "../../support/pulumi/monitor-of-file.ts";
+import { previewIsUp } from "../../support/pulumi/previews.ts";
+import { firstText } from "../../support/pulumi/provider.ts";
+import { inScratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 
@@ -17,7 +17,7 @@ describe("programs", () => {
   const monitor = monitorOfFile();
 
   const example = join(root, "examples/pulumi/index.ts");
-  const sets = join(root, "test/support/pulumi-sets.ts");
+  const sets = join(root, "test/support/pulumi/sets.ts");
   const pools = { lan: { range: { cidr: "10.0.0.0/24", end: "10.0.0.3" } } };
   const claims = (...names: string[]) =>
     names.map((name) => ({ owner: { kind: "Node", name }, name: "eth1", pool: "lan" }));

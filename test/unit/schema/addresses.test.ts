@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { issuesOf, poolText } from "../../support/schema-text.ts";
+import { issuesOf, poolText } from "../../support/schema/text.ts";
 
 /** What some program somewhere reads as an address: KEP-4858, the CVEs of ip, netmask, Go, Python and Perl, WPT. */
 const notAddresses = [

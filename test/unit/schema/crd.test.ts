@@ -4,7 +4,7 @@ import { Ajv } from "ajv";
 import { describe, expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
 import { root } from "../../support/console.ts";
-import { poolText } from "../../support/schema-text.ts";
+import { poolText } from "../../support/schema/text.ts";
 
 interface Schema {
   readonly description?: string;

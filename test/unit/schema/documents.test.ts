@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { splitDocuments } from "../../../schema/yaml.ts";
-import { objectsIn } from "../../support/schema-render.ts";
-import { documentsOf, issuesOf, nicPolicyText, poolText, read } from "../../support/schema-text.ts";
+import { objectsIn } from "../../support/schema/render.ts";
+import { documentsOf, issuesOf, nicPolicyText, poolText, read } from "../../support/schema/text.ts";
 
 describe("splitDocuments", () => {
   const rows: [text: string, ...chunks: [line: number, text: string][]][] = [

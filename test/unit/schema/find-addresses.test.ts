@@ -4,10 +4,10 @@ import { stringify } from "yaml";
 import { formatAddress } from "../../../core/address.ts";
 import { findUses } from "../../../pipeline/find-uses.ts";
 import { hostnameLabel } from "../../../schema/node.ts";
-import { addressArb } from "../../support/core-arbitrary.ts";
-import { poolOf } from "../../support/core-text.ts";
-import { expectLinear } from "../../support/linear.ts";
-import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
+import { addressArb } from "../../support/core/arbitrary.ts";
+import { expectLinear } from "../../support/core/linear.ts";
+import { poolOf } from "../../support/core/text.ts";
+import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema/uses.ts";
 
 describe("findUses", () => {
   const four = poolOf("four", "10.0.0.0/24 10.0.0.1 10.0.0.20");

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { objectsIn, rendered } from "../../support/schema-render.ts";
-import { nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { objectsIn, rendered } from "../../support/schema/render.ts";
+import { nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const nodes = "node01";
 const policy = nicPolicyText("a");

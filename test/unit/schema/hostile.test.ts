@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { readEvidence } from "../../../pipeline/evidence.ts";
 import { tries } from "../../support/long.ts";
-import { documentsOf, issuesIn, issuesOf, nodesOf, policyText, poolText } from "../../support/schema-text.ts";
+import { documentsOf, issuesIn, issuesOf, nodesOf, policyText, poolText } from "../../support/schema/text.ts";
 
 /** Seconds of CPU: a linear parser takes a fraction of one for any of these texts, a quadratic one many. */
 const bound = 3;

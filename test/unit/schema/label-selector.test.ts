@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { formatSelector, isSelected, parseLabelSelector } from "../../../schema/label-selector.ts";
-import { expectLinear } from "../../support/linear.ts";
+import { expectLinear } from "../../support/core/linear.ts";
 
 const kinds = { none: {}, empty: { a: "" }, b: { a: "b" }, c: { a: "c" }, d: { a: "d", "x.org/e_f": "1" } };
 

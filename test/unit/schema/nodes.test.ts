@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import type { ClusterNode } from "../../../schema/node.ts";
-import { issuesIn, nodesOf, poolText, read } from "../../support/schema-text.ts";
+import { issuesIn, nodesOf, poolText, read } from "../../support/schema/text.ts";
 
 /** `name`, `name ?` where nothing but the name is known, `name a=b,c=d` where the labels are. */
 function shown({ name, labels, bare }: ClusterNode): string {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { issuesOf, policyText, poolText } from "../../support/schema-text.ts";
+import { issuesOf, policyText, poolText } from "../../support/schema/text.ts";
 
 const six = poolText('  range: {cidr: "fd00::/64"}\n  gateway: "fd00::1"', "six");
 const pools = { "pools.yaml": `${poolText()}---\n${six}` };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { issuesOf, poolText } from "../../support/schema-text.ts";
+import { issuesOf, poolText } from "../../support/schema/text.ts";
 
 const cidr = "10.0.0.0/24";
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { poolOfCapture, readTemplate } from "../../../schema/template.ts";
-import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
+import { issuesOf, policyText, poolText, read } from "../../support/schema/text.ts";
 
 const withGateway = poolText("  range: {cidr: 10.0.0.0/24}\n  gateway: 10.0.0.1");
 const whole = 'a template is the whole value, with one blank inside the braces: "{{ capture.NAME.ip }}"';

@@ -3,7 +3,7 @@ import { stringify } from "yaml";
 import { formatAddress } from "../../../core/address.ts";
 import { readEvidence } from "../../../pipeline/evidence.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../../schema/node.ts";
-import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema-uses.ts";
+import { issuesOf, list, nicOf, pointed, policyOf, shownUse, stateOf } from "../../support/schema/uses.ts";
 
 function node(name: string, labels?: Record<string, string>): ClusterNode {
   return { name, labels: new Map(Object.entries(labels ?? { [hostnameLabel]: name })), bare: labels === undefined };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { issuesOf, nicPolicyText, poolText } from "../../support/schema-text.ts";
+import { issuesOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
 
 const indented = (text: string, by: number) => text.trimEnd().replaceAll("\n", `\n${" ".repeat(by)}`);
 const policy = nicPolicyText("a");

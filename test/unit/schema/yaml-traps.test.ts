@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { IpamError } from "../../../core/errors.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
-import { issuesOf, policyText, poolText, read } from "../../support/schema-text.ts";
+import { issuesOf, policyText, poolText, read } from "../../support/schema/text.ts";
 
 const pool = (rest: string) => poolText(`  range: {cidr: 10.0.0.0/24}\n${rest}`);
 const policy = (desiredState: string) =>

@@ -4,8 +4,8 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { git } from "../../../state/git.ts";
 import { lacksChanges } from "../../../state/git-merge.ts";
-import { shell } from "../../support/git-repository.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
+import { shell } from "../../support/git/repository.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
 
 describe("git is asked", () => {
   let folder: string;

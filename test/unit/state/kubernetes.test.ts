@@ -2,9 +2,9 @@ import { describe, expect, it } from "vitest";
 import { IpamError } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";
-import { claimOf, poolOf } from "../../support/core-text.ts";
-import { type Around, MemoryCluster } from "../../support/kube-memory.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { type Around, MemoryCluster } from "../../support/cluster/kube-memory.ts";
+import { claimOf, poolOf } from "../../support/core/text.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 // What a real server does only by chance: a reply that gets lost at one request, another writer between two.
 

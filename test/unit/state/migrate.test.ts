@@ -1,8 +1,8 @@
 import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, describe, expect, it } from "vitest";
-import type { Around } from "../../support/kube-memory.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { type Move, type PlaceName, Places } from "../../support/state-places.ts";
+import type { Around } from "../../support/cluster/kube-memory.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { type Move, type PlaceName, Places } from "../../support/state/places.ts";
 
 const root = scratchFolder();
 afterAll(() => rmSync(root, { recursive: true, force: true }));

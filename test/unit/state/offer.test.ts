@@ -2,7 +2,7 @@ import { join, relative } from "node:path";
 import { afterEach, expect, it, vi } from "vitest";
 import { emptySnapshot } from "../../../core/allocation.ts";
 import { offerVariable, otherRecord, recordOfLock, takeOffers, withOffers } from "../../../state/offer.ts";
-import { folderOf } from "../../support/schema-cli.ts";
+import { folderOf } from "../../support/schema/cli.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 

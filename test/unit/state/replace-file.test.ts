@@ -1,10 +1,10 @@
 import { copyFileSync, readdirSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { afterAll, afterEach, describe, expect, it } from "vitest";
 import { lockfile } from "../../../state/lockfile.ts";
-import { Lock } from "../../support/state-commit.ts";
-import { onFileCall } from "../../support/state-file-calls.ts";
-import { scratchFolder } from "../../support/state-folder.ts";
-import { recordTexts } from "../../support/state-record.ts";
+import { Lock } from "../../support/state/commit.ts";
+import { onFileCall } from "../../support/state/file-calls.ts";
+import { scratchFolder } from "../../support/state/folder.ts";
+import { recordTexts } from "../../support/state/record.ts";
 
 // A writer dies with its step taken and its draft whole. Is the next one to finish that?
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { encode } from "../../../state/codec.ts";
 import { salvage } from "../../../state/salvage.ts";
-import { poolOf, recordOf } from "../../support/core-text.ts";
+import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/24")];
 const textOf = (...lines: string[]) => encode(recordOf(lines, pools));

@@ -3,8 +3,8 @@ import { type Allocation, type Pool, parseBlock, unwrap } from "../../../core/in
 import { managedBy } from "../../../integrations/in-cluster.ts";
 import { goneFromSlices } from "../../../integrations/whereabouts/gone.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { ipPoolOf } from "../../support/slice-list.ts";
-import { attachment, slicePool } from "../../support/whereabouts-objects.ts";
+import { ipPoolOf } from "../../support/objects/slice-list.ts";
+import { attachment, slicePool } from "../../support/objects/whereabouts-objects.ts";
 
 const slice = "10.5.0.0/24";
 const line: Allocation = { ...unwrap(parseBlock(slice)), claim: "Node/n1/net", pool: "net", set: "cluster" };

@@ -4,9 +4,9 @@ import type { Facts } from "../../../integrations/facts.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
 import { gone, isStillNamed } from "../../../integrations/workload/kept-addresses.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import { pool } from "../../support/ipam-claims.ts";
-import { macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate, networksKey, workload } from "../../support/workload-objects.ts";
+import { pool } from "../../support/objects/ipam-claims.ts";
+import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { gate, networksKey, workload } from "../../support/objects/workload-objects.ts";
 
 const owners: Readonly<Record<string, Bag>> = {
   StatefulSet: { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" },

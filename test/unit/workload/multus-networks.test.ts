@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { parsePodNetworks } from "../../../integrations/workload/pod-networks.ts";
-import { networkTexts } from "../../support/foreign-documents.ts";
-import { networksKey } from "../../support/workload-objects.ts";
+import { networkTexts } from "../../support/objects/foreign-documents.ts";
+import { networksKey } from "../../support/objects/workload-objects.ts";
 
 /** What GetPodNetwork of Multus v4.2.2 reads in each of these texts for a pod of namespace `shop`, as it printed that. */
 const readByMultus: readonly string[] = [

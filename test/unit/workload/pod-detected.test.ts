@@ -5,8 +5,8 @@ import { podAddresses } from "../../../integrations/workload/pod-addresses.ts";
 import { checksOfPools, parseChecks, toldToDetect } from "../../../integrations/workload/pod-detect.ts";
 import { detectedIn, isLeftOut, mayLeaveOut, withIndexesInstead } from "../../../integrations/workload/pod-detected.ts";
 import { parseWorkload } from "../../../integrations/workload/workload-object.ts";
-import { detected } from "../../support/pod-detects.ts";
-import { networksKey, workload } from "../../support/workload-objects.ts";
+import { detected } from "../../support/objects/pod-detects.ts";
+import { networksKey, workload } from "../../support/objects/workload-objects.ts";
 
 const web = (...claims: readonly string[]) => claims.map((claim) => `Deployment/default:web/${claim}`);
 

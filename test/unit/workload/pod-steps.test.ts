@@ -6,8 +6,8 @@ import type { TendStep } from "../../../integrations/tending.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { definition, macvlanNetwork } from "../../support/vm-objects.ts";
-import { gate, ipsOf, networksKey, workload } from "../../support/workload-objects.ts";
+import { definition, macvlanNetwork } from "../../support/objects/vm-objects.ts";
+import { gate, ipsOf, networksKey, workload } from "../../support/objects/workload-objects.ts";
 
 const indexKey = "nodeippool.nmstate.io/pod-index";
 const deletionTimestamp = "2026-01-01T00:00:00Z";

@@ -3,7 +3,7 @@ import { formatOwner } from "../../../core/index.ts";
 import { usesOfWorkloadPod, workloadOfPod } from "../../../integrations/workload/pods.ts";
 import { ownerOfWorkload } from "../../../integrations/workload/workload-object.ts";
 import { type Bag, placeless } from "../../../schema/objects.ts";
-import { gate, networksKey } from "../../support/workload-objects.ts";
+import { gate, networksKey } from "../../support/objects/workload-objects.ts";
 
 const indexKey = "nodeippool.nmstate.io/pod-index";
 const set = { apiVersion: "apps/v1", kind: "StatefulSet", name: "web" };

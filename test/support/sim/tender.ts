@@ -1,0 +1,106 @@
+import type { LogEvent, Observer } from "../../../controller/ground.ts";
+import { Tender } from "../../../controller/reconcile/tender.ts";
+import { timing } from "../../../controller/timing.ts";
+import { tellRefused } from "../../../controller/write/contest.ts";
+import { limitWrites } from "../../../controller/write/write-limit.ts";
+import { nameOfKind } from "../../../integrations/object-key.ts";
+import type { Tending } from "../../../integrations/tending.ts";
+import type { Bag } from "../../../schema/objects.ts";
+import { SimServer } from "./server.ts";
+import { VirtualClock } from "./virtual-clock.ts";
+import { tellWorld } from "./watch.ts";
+
+/** One tender on a cluster in memory, in virtual time. */
+export class SimTender {
+  readonly server: SimServer;
+  readonly clock = new VirtualClock();
+  readonly logged: LogEvent[] = [];
+  readonly said: string[] = [];
+  /** What the tender asked the server for, each by its verb and kind. */
+  readonly requests: string[] = [];
+  readonly tender: Tender;
+  /** The watches show nothing new. */
+  isFrozen = false;
+  /** How long a request to the server takes, by its verb, in milliseconds. */
+  delay = (_verb: string) => 0;
+  /** The same for its answer. */
+  delayAfter = (_verb: string) => 0;
+  private heard = 0;
+
+  constructor(tending: Tending, server = new SimServer()) {
+    this.server = server;
+    const wrong: Observer["wrong"] = (about, problem, message) =>
+      void this.said.push(`${about} ${problem}: ${message}`);
+    this.tender = new Tender(
+      {
+        objects: limitWrites(
+          this.server.client((verb, run) => this.request(verb, run)),
+          this.clock,
+          () => {},
+          tellRefused(() => [this.tender.world], { wrong }),
+        ),
+        clock: this.clock,
+        timing,
+        random: () => 0.5,
+        log: (event) => void this.logged.push(event),
+        observer: {
+          ran: () => {},
+          recorded: () => {},
+          wrong,
+        },
+      },
+      tending,
+    );
+    for (const kind of this.tender.world.allKinds()) this.tender.world.replace(nameOfKind(kind), []);
+  }
+
+  private async request<T>(verb: string, run: () => T): Promise<T> {
+    this.requests.push(verb);
+    const ms = this.delay(verb);
+    if (ms > 0) await this.clock.sleep(ms);
+    const answer = await run();
+    const late = this.delayAfter(verb);
+    if (late > 0) await this.clock.sleep(late);
+    return answer;
+  }
+
+  create(object: Bag & { readonly kind: string }): Bag {
+    return this.server.create(this.kindOf(object.kind), object as never) as unknown as Bag;
+  }
+
+  remove(kind: string, name: string, namespace = "default"): void {
+    this.server.remove(this.kindOf(kind), { metadata: { name, namespace } } as never);
+  }
+
+  change(kind: string, name: string, update: (object: Bag) => Bag, namespace = "default"): void {
+    this.server.change(this.kindOf(kind), name, update, namespace);
+  }
+
+  all(kind: string) {
+    return [...this.server.objects.values()].filter((one) => one.kind === kind);
+  }
+
+  object(kind: string, name: string) {
+    return this.all(kind).find(({ metadata }) => metadata.name === name);
+  }
+
+  /** The watches tell of all that there is, and time passes. */
+  async pass(ms = 1000): Promise<void> {
+    for (let left = ms; left > 0; left -= 100) {
+      if (!this.isFrozen) this.tell();
+      this.tender.open();
+      await this.clock.pass(100);
+    }
+  }
+
+  protected tell(): void {
+    tellWorld(this.tender.world, this.server.events.slice(this.heard));
+    this.heard = this.server.events.length;
+  }
+
+  private kindOf(kind: string) {
+    const found = this.tender.world.allKinds().find((one) => one.kind === kind);
+    if (found === undefined) throw new Error(`nobody watches ${kind}`);
+    return found;
+  }
+}

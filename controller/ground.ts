@@ -2,10 +2,13 @@ import type { Allocation } from "../core/index.ts";
 import type { Integration } from "../integrations/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
+import type { Cache } from "./cache/cache.ts";
 import type { Timing } from "./timing.ts";
 
 /** What the engine stands on; a simulator has its own of each. */
 export interface Ground {
+  /** Of all kinds that the engine and the tenders watch. */
+  readonly cache: Cache;
   readonly objects: Objects;
   readonly state: StateBackend;
   readonly integrations: readonly Integration[];

@@ -2,9 +2,10 @@ import { nodeOwner } from "../../core/index.ts";
 import type { Concern, WatchedKind } from "../../integrations/in-cluster.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../../integrations/object-key.ts";
+import type { Tending } from "../../integrations/tending.ts";
 import { watchedNodes } from "../../integrations/watched-nodes.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { selectionsOf, type WorldKind } from "./world.ts";
+import { selectionsOf, type WorldKind } from "./world-kind.ts";
 
 /** NodeIPPool, as keys have it. */
 export const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
@@ -51,6 +52,16 @@ function isWatched({ metadata }: Bag, { where = {} }: WatchedKind): boolean {
   const { name, namespace } = asBag(metadata) ?? {};
   const isThere = where.namespace === undefined || where.namespace === namespace;
   return isThere && (where.fields === undefined || where.fields === `metadata.name=${name}`);
+}
+
+/** Every kind that is tended to, and the names that its objects belong to. */
+export function kindsOfTending(tending: Tending): WorldKind[] {
+  return mergedKinds(
+    tending.kinds.map((kind) => ({
+      ...kind,
+      concerns: (object) => ({ owners: tending.belongsTo(object), sources: [] }),
+    })),
+  );
 }
 
 /** Each kind once: what several keep of it is kept, and it concerns whom it does for any. */

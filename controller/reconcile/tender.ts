@@ -4,7 +4,7 @@ import { uidOf } from "../../integrations/object-metadata.ts";
 import type { Needs, Tending, TendStep } from "../../integrations/tending.ts";
 import { Later, Queue, type Stored } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { mergedKinds } from "../cache/kinds.ts";
+import { kindsOfTending } from "../cache/kinds.ts";
 import { inParallel, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import { World } from "../cache/world.ts";
@@ -17,7 +17,9 @@ import { Patience } from "../write/patience.ts";
 const parallel = 16;
 
 /** What the tender stands on. */
-type TenderGround = Pick<Ground, "objects" | "clock" | "random" | "log" | "timing"> & { readonly observer?: Observer };
+type TenderGround = Pick<Ground, "cache" | "objects" | "clock" | "random" | "log" | "timing"> & {
+  readonly observer?: Observer;
+};
 
 /**
  * Sees to objects that follow others. A key of its queue is the name of what others belong to; whatever changes in one of them is a
@@ -32,14 +34,10 @@ export class Tender {
   private isOpen = false;
 
   constructor(ground: TenderGround, tending: Tending) {
-    const { clock, random, log, observer } = ground;
+    const { cache, clock, random, log, observer } = ground;
     this.ground = ground;
     this.tending = tending;
-    const kinds = tending.kinds.map((kind) => ({
-      ...kind,
-      concerns: (object: Bag) => ({ owners: tending.belongsTo(object), sources: [] }),
-    }));
-    this.world = new World(mergedKinds(kinds), ({ owners }) => this.changed(owners));
+    this.world = new World(cache, kindsOfTending(tending), ({ owners }) => this.changed(owners));
     this.queue = new Queue((name) => this.tend(name), {
       parallel,
       clock,

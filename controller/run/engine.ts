@@ -69,9 +69,9 @@ export class Engine {
   hasDecided = false;
 
   constructor(ground: Ground) {
-    const { clock, timing, random, log, observer, integrations } = ground;
+    const { cache, clock, timing, random, log, observer, integrations } = ground;
     this.integrations = integrations;
-    this.world = new World(kindsOf(ground.integrations), (concern, key) => this.changed(concern, key));
+    this.world = new World(cache, kindsOf(integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
       parallel,
       // Addresses first: how it all stands is told when there is nothing else to do.

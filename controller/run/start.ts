@@ -6,6 +6,8 @@ import { type Access, fullList, objectsOf, realClock, type Sent, transport } fro
 import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
+import { Cache } from "../cache/cache.ts";
+import { kindsOf, kindsOfTending } from "../cache/kinds.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { Ground, LogEvent, Observer } from "../ground.ts";
 import { logChange } from "../log.ts";
@@ -61,29 +63,28 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
   const observer = observerOf(log, metrics, () => events);
+  const tendings = tendingInCluster(options);
+  const integrations = integrationsInCluster(options);
+  const cache = new Cache([...kindsOf(integrations), ...tendings.flatMap(kindsOfTending)]);
   const worlds = () => looking.map(({ world }) => world);
   const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));
-  const ground = { objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
+  const ground = { cache, objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
     ...{ ...ground, observer },
     state: counting({ ...kubernetes(recorded, namespace, { goesOn: true }), where: { namespace } }, (error) =>
       metrics?.committed(error),
     ),
-    integrations: integrationsInCluster(options),
+    integrations,
   });
-  const looking = [engine, ...tendingInCluster(options).map((one) => new Tender({ ...ground, observer }, one))];
-  const find = (key: string) =>
-    worlds()
-      .map((world) => world.get(key))
-      .find((found) => found !== undefined);
-  const events = new EventWriter({ ...ground, objects: unlimited }, find, engine.allocator, signal);
+  const looking = [engine, ...tendings.map((one) => new Tender({ ...ground, observer }, one))];
+  const events = new EventWriter({ ...ground, objects: unlimited }, (key) => cache.get(key), engine.allocator, signal);
   const shown = (object: Seen) => tellWrongKeys(object, observer);
-  const watches = watchesOf(source, looking, { log, timing, signal, shown });
+  const watches = watchesOf(source, cache, looking, { log, timing, signal, shown });
   const vitals = () => vitalsOf(engine, looking, watches.states, signal);
   const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
   const running = watches.run();
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
-  await lookNowAndThen(looking, () => sweepBy(source, looking, { log, signal }), timing.again, signal);
+  await lookNowAndThen(looking, () => sweepBy(source, cache, { log, signal }), timing.again, signal);
   const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
@@ -125,7 +126,7 @@ async function lookNowAndThen(
 
 async function sweepBy(
   source: ReturnType<typeof transport>,
-  looking: readonly Looking[],
+  cache: Cache,
   { log, signal }: Pick<ControllerOptions, "log" | "signal">,
 ): Promise<void> {
   const reading = { signal, clock: realClock, idle: 30_000 };
@@ -134,8 +135,7 @@ async function sweepBy(
     const { all } = await fullList(source, { ...where, resource, project }, reading);
     return new Set(all.values());
   };
-  const worlds = looking.map(({ world }) => world);
-  await sweep(worlds, keysOf).catch((error) => {
+  await sweep(cache, keysOf).catch((error) => {
     if (!signal.aborted) log({ level: "warn", message: "what is gone cannot be found out", error });
   });
 }

@@ -1,9 +1,9 @@
 import { nameOfKind } from "../../integrations/object-key.ts";
 import { realClock, type transport, type WatchState, watch } from "../../kube/index.ts";
-import { mergedKinds } from "../cache/kinds.ts";
+import type { Cache } from "../cache/cache.ts";
 import { keep, type Seen } from "../cache/seen.ts";
 import { Selections } from "../cache/selections.ts";
-import { selectionsOf, type WorldKind } from "../cache/world.ts";
+import { type CachedKind, selectionsOf } from "../cache/world-kind.ts";
 import type { Ground } from "../ground.ts";
 import type { Engine } from "./engine.ts";
 
@@ -19,23 +19,32 @@ interface Watching extends Pick<Ground, "log" | "timing"> {
 type States = Map<string, WatchState>;
 
 /** The watches of all kinds that they look at, each once. They begin with `run`, and end when the signal aborts. */
-export function watchesOf(source: ReturnType<typeof transport>, looking: readonly Looking[], watching: Watching) {
-  const kinds = mergedKinds(looking.flatMap(({ world }) => world.allKinds()));
+export function watchesOf(
+  source: ReturnType<typeof transport>,
+  cache: Cache,
+  looking: readonly Looking[],
+  watching: Watching,
+) {
+  const kinds = cache.allKinds();
   const states: States = new Map(kinds.flatMap((kind) => watchNames(kind).map((name) => [name, "listing"])));
   const running = { signal: watching.signal, clock: realClock, random: Math.random };
   const run = () =>
     kinds.flatMap((kind) => {
-      const joined = new Selections(selectionsOf(kind).length, worldsOf(looking, kind));
+      const joined = new Selections(selectionsOf(kind).length, {
+        replace: (all) => cache.replace(nameOfKind(kind), all),
+        set: (object) => cache.set(object),
+        delete: (key) => cache.delete(key),
+      });
       return selectionsOf(kind).map((where, i) => {
         const selection = { ...where, resource: kind, project: (object: object) => keep(kind, object) };
-        return watch(source, selection, sinkOf(looking, kind, i, joined, states, watching), running);
+        return watch(source, selection, sinkOf({ cache, looking }, kind, i, joined, states, watching), running);
       });
     });
   return { states, run };
 }
 
 /** Returns the name of each watch of a kind: that of the kind, and where there are several, what each selects. */
-export function watchNames(kind: WorldKind): string[] {
+export function watchNames(kind: CachedKind): string[] {
   const all = selectionsOf(kind);
   return all.map((where) => (all.length === 1 ? nameOfKind(kind) : `${nameOfKind(kind)} ${selected(where)}`));
 }
@@ -46,30 +55,15 @@ function selected({ namespace, labels, fields }: ReturnType<typeof selectionsOf>
   return [namespace, selectors === "" ? undefined : selectors].filter((one) => one !== undefined).join("/");
 }
 
-/** Whoever looks at a kind, together. */
-function worldsOf(looking: readonly Looking[], watched: WorldKind) {
-  const kind = nameOfKind(watched);
-  const worlds = looking.map(({ world }) => world).filter((world) => world.hasKind(kind));
-  return {
-    replace: (all: readonly Seen[]) => {
-      for (const world of worlds) world.replace(kind, all);
-    },
-    set: (object: Seen) => {
-      for (const world of worlds) world.set(object);
-    },
-    delete: (key: string) => {
-      for (const world of worlds) world.delete(key);
-    },
-    follow: (isFollowed: boolean) => {
-      for (const world of worlds) world.follow(kind, isFollowed);
-    },
-  };
+/** The states of all watches of a kind. */
+function statesOf(kind: CachedKind, states: States): WatchState[] {
+  return [...states].flatMap(([name, state]) => (name.split(" ")[0] === nameOfKind(kind) ? state : []));
 }
 
-/** What a watch tells goes into the world. Once all are known, that is acted upon. */
+/** What a watch tells goes into the cache. Once all kinds of a reader are known, that is acted upon. */
 function sinkOf(
-  looking: readonly Looking[],
-  watched: WorldKind,
+  { cache, looking }: { readonly cache: Cache; readonly looking: readonly Looking[] },
+  watched: CachedKind,
   i: number,
   joined: Selections,
   states: States,
@@ -77,14 +71,15 @@ function sinkOf(
 ) {
   const kind = nameOfKind(watched);
   const name = `${watchNames(watched)[i]}`;
-  const { follow: followIn } = worldsOf(looking, watched);
-  const statesOf = (one: WorldKind) =>
-    [...states].flatMap(([each, state]) => (each.split(" ")[0] === nameOfKind(one) ? state : []));
-  const isKnown = (one: WorldKind) => statesOf(one).every((state) => ["synced", "absent"].includes(state));
+  const isKnown = (one: CachedKind) => statesOf(one, states).every((state) => ["synced", "absent"].includes(state));
   const follow = async (state: WatchState) => {
     // What was missed comes after the watch is open again.
     if (state === "synced") await realClock.sleep(timing.fresh, signal);
-    if (states.get(name) === state) followIn(statesOf(watched).every((each) => each === "synced"));
+    if (states.get(name) === state)
+      cache.follow(
+        kind,
+        statesOf(watched, states).every((each) => each === "synced"),
+      );
   };
   return {
     replace: (all: Map<string, Seen>) => {

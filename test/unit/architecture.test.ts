@@ -82,8 +82,8 @@ const rules: Rules = {
     "node:fs",
   ],
   detect: ["core", "node:child_process", "node:timers/promises"],
-  controller: [...controllerMay],
-  "controller/cache": [...controllerMay, "controller", "node:crypto"],
+  controller: [...controllerMay, "controller/cache"],
+  "controller/cache": [...controllerMay, "node:crypto"],
   "controller/record": [...controllerMay, "controller", "controller/cache"],
   "controller/allocate": [...controllerMay, "controller", "controller/cache", "controller/record"],
   "controller/write": [

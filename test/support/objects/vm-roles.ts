@@ -7,7 +7,7 @@ import { instanceOf, launcherOf, reportOfMultus, rewrittenBy, statusOf } from ".
 import { SimController } from "../sim/controller.ts";
 import type { SimEvent } from "../sim/server.ts";
 import { SimTender } from "../sim/tender.ts";
-import { tellWorld } from "../sim/watch.ts";
+import { tellCache } from "../sim/watch.ts";
 import { pool } from "./ipam-claims.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "./vm-objects.ts";
 
@@ -119,6 +119,6 @@ export class BlindTender extends SimTender {
     this.shown = this.server.events.length;
     const [held, told] = partition(all, ({ object }) => this.blindTo.includes(`${object.kind}`));
     this.held = held;
-    tellWorld(this.tender.world, told);
+    tellCache(this.cache, told);
   }
 }

@@ -1,5 +1,6 @@
+import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
-import type { WorldKind } from "../../../controller/cache/world.ts";
+import type { WorldKind } from "../../../controller/cache/world-kind.ts";
 import type { LogEvent, Observer } from "../../../controller/ground.ts";
 import { Engine } from "../../../controller/run/engine.ts";
 import { timing } from "../../../controller/timing.ts";
@@ -14,7 +15,7 @@ import { applyPlan } from "../../../state/apply.ts";
 import type { StateBackend } from "../../../state/backend.ts";
 import { type SimEvent, SimServer } from "./server.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-import { tellWorld } from "./watch.ts";
+import { tellCache } from "./watch.ts";
 
 /** One engine on a cluster in memory where nothing fails, in virtual time; several may share a server. */
 export class SimController {
@@ -27,6 +28,7 @@ export class SimController {
   /** What Events and the log call allocated, each as `ADDRESS CLAIM`. */
   readonly allocated: string[] = [];
   readonly engine: Engine;
+  readonly cache: Cache;
   /** What the engine asked the server for, each by its verb and kind. */
   readonly requests: string[] = [];
   record: Snapshot = emptySnapshot;
@@ -64,7 +66,9 @@ export class SimController {
       this.said.push(`${about} ${problem}: ${message}`);
       observer?.wrong(about, problem, message);
     };
+    this.cache = new Cache(kindsOf(integrations));
     this.engine = new Engine({
+      cache: this.cache,
       objects: limitWrites(
         client,
         this.clock,
@@ -87,7 +91,7 @@ export class SimController {
         wrong,
       },
     });
-    for (const kind of served ?? this.kinds.keys()) this.engine.world.replace(nameOfKind(this.resource(kind)), []);
+    for (const kind of served ?? this.kinds.keys()) this.cache.replace(nameOfKind(this.resource(kind)), []);
   }
 
   /** Somebody makes an object. */
@@ -186,8 +190,8 @@ export class SimController {
     const isLate = ({ object }: SimEvent) => this.late.has(`${object.kind}`);
     this.untold = events.filter(isLate);
     this.heard = this.server.events.length;
-    tellWorld(
-      this.engine.world,
+    tellCache(
+      this.cache,
       events.filter((event) => !isLate(event)),
     );
   }

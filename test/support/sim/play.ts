@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
-import type { World } from "../../../controller/cache/world.ts";
-import type { LogEvent } from "../../../controller/ground.ts";
+import { Cache } from "../../../controller/cache/cache.ts";
+import { kindsOf, kindsOfTending } from "../../../controller/cache/kinds.ts";
+import type { LogEvent, Observer } from "../../../controller/ground.ts";
 import { Tender } from "../../../controller/reconcile/tender.ts";
 import { Engine } from "../../../controller/run/engine.ts";
 import { timing } from "../../../controller/timing.ts";
@@ -10,10 +11,11 @@ import type { Integration } from "../../../integrations/integration.ts";
 import { nameOfKind } from "../../../integrations/object-key.ts";
 import type { Tending } from "../../../integrations/tending.ts";
 import { applyPlan } from "../../../state/apply.ts";
+import type { StateBackend } from "../../../state/backend.ts";
 import { seeded } from "../seeded.ts";
 import { type Around, type SimEvent, SimServer } from "./server.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-import { tellWorld } from "./watch.ts";
+import { tellCache } from "./watch.ts";
 
 /** How often what happens, of a hundred steps. */
 export interface Odds {
@@ -24,7 +26,7 @@ export interface Odds {
 
 /** A controller that runs, and whether somebody has killed it. */
 interface Running {
-  readonly worlds: readonly World[];
+  readonly cache: Cache;
   /** How many events of the server have come to its watches. */
   heard: number;
   /** What has come to watches that are frozen. */
@@ -126,48 +128,46 @@ export abstract class Play {
   start(): void {
     let me: Running | undefined;
     const around = this.around(() => me);
+    const tendings = this.tendings();
+    const cache = new Cache([...kindsOf(this.integrations), ...tendings.flatMap(kindsOfTending)]);
     const ground = {
+      cache,
       objects: limitWrites(this.server.client(around), this.time, () => {}),
       clock: this.time,
       timing,
       random: this.random,
       log: ({ message, key, error }: LogEvent) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
     };
-    const engine = new Engine({
-      ...ground,
-      state: {
-        name: "memory",
-        read: () => around("read record", () => this.record),
-        commit: (plan) =>
-          around("commit", () => {
-            this.record = applyPlan(this.record, plan) ?? this.record;
-            return this.record;
-          }),
-      },
-      integrations: this.integrations,
-      today: this.today,
-      observer: {
-        ran: () => {},
-        recorded: (change) => this.golden.push(`record ${textOf(change)}`),
-        wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
-      },
-    });
-    const looking = [engine, ...this.tendings().map((one) => new Tender(ground, one))];
+    const state: StateBackend = {
+      name: "memory",
+      read: () => around("read record", () => this.record),
+      commit: (plan) =>
+        around("commit", () => {
+          this.record = applyPlan(this.record, plan) ?? this.record;
+          return this.record;
+        }),
+    };
+    const observer: Observer = {
+      ran: () => {},
+      recorded: (change) => this.golden.push(`record ${textOf(change)}`),
+      wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
+    };
+    const { integrations, today } = this;
+    const engine = new Engine({ ...ground, state, integrations, today, observer });
+    const looking = [engine, ...tendings.map((one) => new Tender(ground, one))];
     me = {
-      worlds: looking.map(({ world }) => world),
+      cache,
       heard: this.server.events.length,
       late: [],
       frozen: new Set(),
       isDead: false,
     };
     this.running.push(me);
-    for (const world of me.worlds) {
-      for (const kind of world.allKinds()) world.replace(nameOfKind(kind), []);
-      tellWorld(
-        world,
-        [...this.server.objects.values()].map((object) => ({ type: "set", object })),
-      );
-    }
+    for (const kind of cache.allKinds()) cache.replace(nameOfKind(kind), []);
+    tellCache(
+      cache,
+      [...this.server.objects.values()].map((object) => ({ type: "set", object })),
+    );
     for (const one of looking) one.open();
   }
 
@@ -213,7 +213,7 @@ export abstract class Play {
   private show(one: Running, event: SimEvent): void {
     const isFrozen = [this, one].some(({ frozen }) => frozen.has(`${event.object.kind}`));
     if (isFrozen) one.late.push(event);
-    else for (const world of one.worlds) tellWorld(world, [event]);
+    else tellCache(one.cache, [event]);
   }
 
   /** All controllers end where they are, and are started anew: one, or two. */

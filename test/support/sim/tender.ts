@@ -1,3 +1,5 @@
+import { Cache } from "../../../controller/cache/cache.ts";
+import { kindsOfTending } from "../../../controller/cache/kinds.ts";
 import type { LogEvent, Observer } from "../../../controller/ground.ts";
 import { Tender } from "../../../controller/reconcile/tender.ts";
 import { timing } from "../../../controller/timing.ts";
@@ -8,7 +10,7 @@ import type { Tending } from "../../../integrations/tending.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { SimServer } from "./server.ts";
 import { VirtualClock } from "./virtual-clock.ts";
-import { tellWorld } from "./watch.ts";
+import { tellCache } from "./watch.ts";
 
 /** One tender on a cluster in memory, in virtual time. */
 export class SimTender {
@@ -19,6 +21,7 @@ export class SimTender {
   /** What the tender asked the server for, each by its verb and kind. */
   readonly requests: string[] = [];
   readonly tender: Tender;
+  readonly cache: Cache;
   /** The watches show nothing new. */
   isFrozen = false;
   /** How long a request to the server takes, by its verb, in milliseconds. */
@@ -29,10 +32,12 @@ export class SimTender {
 
   constructor(tending: Tending, server = new SimServer()) {
     this.server = server;
+    this.cache = new Cache(kindsOfTending(tending));
     const wrong: Observer["wrong"] = (about, problem, message) =>
       void this.said.push(`${about} ${problem}: ${message}`);
     this.tender = new Tender(
       {
+        cache: this.cache,
         objects: limitWrites(
           this.server.client((verb, run) => this.request(verb, run)),
           this.clock,
@@ -51,7 +56,7 @@ export class SimTender {
       },
       tending,
     );
-    for (const kind of this.tender.world.allKinds()) this.tender.world.replace(nameOfKind(kind), []);
+    for (const kind of this.cache.allKinds()) this.cache.replace(nameOfKind(kind), []);
   }
 
   private async request<T>(verb: string, run: () => T): Promise<T> {
@@ -94,12 +99,12 @@ export class SimTender {
   }
 
   protected tell(): void {
-    tellWorld(this.tender.world, this.server.events.slice(this.heard));
+    tellCache(this.cache, this.server.events.slice(this.heard));
     this.heard = this.server.events.length;
   }
 
   private kindOf(kind: string) {
-    const found = this.tender.world.allKinds().find((one) => one.kind === kind);
+    const found = this.cache.allKinds().find((one) => one.kind === kind);
     if (found === undefined) throw new Error(`nobody watches ${kind}`);
     return found;
   }

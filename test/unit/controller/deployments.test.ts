@@ -115,7 +115,7 @@ it("of two controllers, the one that sees a pod as it was before gives its index
   apps.change(apps.all("Pod")[0] as Bag, created("2025-01-02T00:00:00Z"));
   // It knows the pod and the ConfigMap, and hears no more of them.
   for (const one of [...apps.all("Pod"), ...apps.all("ConfigMap"), ...apps.all("NetworkAttachmentDefinition")])
-    late.tender.world.set(keep(late.tender.world.kindFor(one as never), one));
+    late.cache.set(keep(late.cache.kindFor(one as never), one));
   tending.isFrozen = false;
   await pass();
   const [first] = told();
@@ -132,7 +132,7 @@ it("of two controllers, the one that sees a pod as it was before gives its index
     spec: { ...spec, schedulingGates: [{ name: gate }] },
   });
   late.isFrozen = true;
-  late.tender.world.set(keep(late.tender.world.kindFor(next as never), next));
+  late.cache.set(keep(late.cache.kindFor(next as never), next));
   await late.pass(5000);
   expect(told()).toEqual(["next 10.0.0.2/24", first]);
 });

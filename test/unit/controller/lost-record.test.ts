@@ -43,11 +43,11 @@ describe("when the record is lost, everybody keeps what it has", () => {
     async (kind) => {
       const sim = await begin();
       const before = stateOf(sim);
-      sim.engine.world.follow(kind, false);
+      sim.cache.follow(kind, false);
       sim.record = emptySnapshot;
       sim.engine.lookAgain();
       await sim.pass(10_000);
-      sim.engine.world.follow(kind, true);
+      sim.cache.follow(kind, true);
       await sim.pass(20_000);
       expect(stateOf(sim)).toEqual(before);
     },

@@ -60,13 +60,13 @@ it("while reports are missed nobody gets anything new: who came back from a back
   sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
   sim.create(policy("a", "lan") as never);
   await sim.pass();
-  sim.engine.world.follow(`${report}.nmstate.io`, false);
+  sim.cache.follow(`${report}.nmstate.io`, false);
   sim.node("n1");
   await sim.pass();
   expect(sim.record.allocations).toEqual([]);
   sim.shows("n0", "10.0.0.1");
   await sim.pass();
-  sim.engine.world.follow(`${report}.nmstate.io`, true);
+  sim.cache.follow(`${report}.nmstate.io`, true);
   await sim.pass();
   expect(sim.record.allocations.map(({ address }) => formatAddress(address))).toEqual(["10.0.0.2"]);
 });
@@ -90,8 +90,8 @@ it("a reset frees nothing that a report on the server shows, and the watch does 
   sim.change(report, "n1", (one) => JSON.parse(JSON.stringify(one).replace(`${other}`, `${ip}`)));
   const annotations = { [resetAnnotation]: "" };
   sim.change("NodeIPPool", "p", (one) => ({ ...one, metadata: { ...asBag(one.metadata), annotations } }));
-  const { world } = sim.engine;
-  world.set(keep(world.kind("NodeIPPool.nmstate.io"), sim.object("NodeIPPool", "p") as never));
+  const { cache } = sim;
+  cache.set(keep(cache.kind("NodeIPPool.nmstate.io"), sim.object("NodeIPPool", "p") as never));
   await sim.pass(40_000);
   expect(sim.lines()).toEqual(["10.0.0.1 Node/n1/a/address releasing"]);
 });

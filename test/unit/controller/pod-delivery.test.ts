@@ -12,8 +12,8 @@ const indexKey = "nodeippool.nmstate.io/pod-index";
 const rolling = (replicas: number, maxSurge = 0) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
 
 /** The watch of a tender shows an object. */
-function show({ tender: { world } }: SimTender, object: object): void {
-  world.set(keep(world.kindFor(object as never), structuredClone(object)));
+function show({ cache }: SimTender, object: object): void {
+  cache.set(keep(cache.kindFor(object as never), structuredClone(object)));
 }
 
 function begin(options: Parameters<typeof beginWorkloads>[0] = {}) {

@@ -156,7 +156,7 @@ describe("a kind that is not served", () => {
     next.node("n1");
     await next.pass(60_000);
     expect(next.record).toEqual(sim.record);
-    next.engine.world.replace(`${missing}.nmstate.io`, []);
+    next.cache.replace(`${missing}.nmstate.io`, []);
     await next.pass(60_000);
     // Node n2 is gone, and nobody asks for n1 any more.
     const left = [...next.record.allocations, ...next.record.releasing].map(({ claim }) => claim);

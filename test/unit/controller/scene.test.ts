@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { clusterNode, readScene } from "../../../controller/allocate/scene.ts";
+import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
 import { World } from "../../../controller/cache/world.ts";
@@ -19,8 +20,9 @@ const poolObject = (name: string, cidr: string) =>
   seen({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range: { cidr } } });
 
 function sceneOf(objects: readonly Seen[], lines: string[] = []) {
-  const world = new World(kindsOf([nmstate]), () => {});
-  for (const object of objects) world.set(object);
+  const cache = new Cache(kindsOf([nmstate]));
+  const world = new World(cache, kindsOf([nmstate]), () => {});
+  for (const object of objects) cache.set(object);
   const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
   const scene = readScene(world, [nmstate], record);
   return { ...scene, refused: objects.filter((one) => scene.whyRejected(one) !== undefined) };

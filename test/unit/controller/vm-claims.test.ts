@@ -291,8 +291,8 @@ describe("the claims of a VM", () => {
     const unplugged = structuredClone(sim.object("VirtualMachine", "vm-a"));
     sim.change("VirtualMachine", "vm-a", (vm) => ({ ...vm, spec: plugged?.spec }));
     sim.isFrozen = true;
-    const { world } = sim.tender;
-    world.set(keep(world.kindFor(unplugged as never), unplugged as never));
+    const { cache } = sim;
+    cache.set(keep(cache.kindFor(unplugged as never), unplugged as never));
     await sim.pass(5_000);
     expect(sim.requests.filter((one) => one.startsWith("delete"))).toEqual([]);
     expect(sim.claims()).toEqual(["vm-a.blue", "vm-a.red"]);

@@ -544,7 +544,7 @@ describe("what a pod runs with is its claim's", () => {
     all.tender.isFrozen = true;
     all.tender.change("IPAMClaim", "vm-a.red", withFinalizers());
     all.tender.remove("IPAMClaim", "vm-a.red");
-    all.engine.engine.world.delete(claimKey);
+    all.engine.cache.delete(claimKey);
     await all.pass(60_000);
     expect(all.engine.lines()).toEqual(["10.0.0.1 IPAMClaim/default:vm-a.red/lan releasing"]);
   });

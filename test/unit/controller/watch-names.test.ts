@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { kindsOf, mergedKinds } from "../../../controller/cache/kinds.ts";
-import type { WorldKind } from "../../../controller/cache/world.ts";
+import type { WorldKind } from "../../../controller/cache/world-kind.ts";
 import { watchNames } from "../../../controller/run/watches.ts";
 import { integrationsInCluster, tendingInCluster } from "../../../pipeline/integrations.ts";
 

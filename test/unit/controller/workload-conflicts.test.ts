@@ -89,11 +89,11 @@ describe("another host answers for the address of a pod", () => {
     await pass();
     sim.isFrozen = true;
     says("db-0", detected(4, conflict("10.0.0.1")));
-    const { world } = sim.engine;
+    const { cache } = sim;
     const pod = apps.find("Pod", "db-0") as SimObject;
-    const seen = keep(world.kindFor(pod as never), pod);
+    const seen = keep(cache.kindFor(pod as never), pod);
     says("db-0", detected(0, none("10.0.0.1")));
-    world.set(seen);
+    cache.set(seen);
     await pass();
     expect(conflicts()).toBeUndefined();
   });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { refresh } from "../../../controller/cache/refresh.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
@@ -15,44 +16,44 @@ function policy(uid: string, resourceVersion: string): Seen {
 
 describe("an answer that comes after the watch told of the end of the object", () => {
   it("does not bring it back", () => {
-    const world = new World(kindsOf([nmstate]), () => {});
-    world.set(policy("u1", "5"));
-    world.delete(key);
-    world.take(world.kind(name), policy("u1", "6"));
-    expect(world.get(key)).toBeUndefined();
+    const cache = new Cache(kindsOf([nmstate]));
+    cache.set(policy("u1", "5"));
+    cache.delete(key);
+    cache.take(cache.kind(name), policy("u1", "6"));
+    expect(cache.get(key)).toBeUndefined();
   });
 
   it("is not taken for the one that was made since", () => {
-    const world = new World(kindsOf([nmstate]), () => {});
-    world.set(policy("u1", "5"));
-    world.replace(name, [policy("u2", "9")]);
-    world.take(world.kind(name), policy("u1", "6"));
-    expect(world.get(key)?.metadata.uid).toBe("u2");
+    const cache = new Cache(kindsOf([nmstate]));
+    cache.set(policy("u1", "5"));
+    cache.replace(name, [policy("u2", "9")]);
+    cache.take(cache.kind(name), policy("u1", "6"));
+    expect(cache.get(key)?.metadata.uid).toBe("u2");
   });
 
   it("does not take away the one that was made since", async () => {
-    const world = new World(kindsOf([nmstate]), () => {});
-    const get = async () => void world.set(policy("u2", "9"));
-    await refresh(key, world, { get } as never);
-    expect(world.get(key)?.metadata.uid).toBe("u2");
+    const cache = new Cache(kindsOf([nmstate]));
+    const get = async () => void cache.set(policy("u2", "9"));
+    await refresh(key, new World(cache, kindsOf([nmstate]), () => {}), { get } as never);
+    expect(cache.get(key)?.metadata.uid).toBe("u2");
   });
 
   it("does not take away the one that was made since, where it is the end itself", () => {
-    const world = new World(kindsOf([nmstate]), () => {});
-    world.set(policy("u1", "5"));
-    world.replace(name, [policy("u2", "9")]);
+    const cache = new Cache(kindsOf([nmstate]));
+    cache.set(policy("u1", "5"));
+    cache.replace(name, [policy("u2", "9")]);
     const last = policy("u1", "6");
     const ended = { ...last, metadata: { ...last.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
-    world.take(world.kind(name), ended);
-    expect(world.get(key)?.metadata.uid).toBe("u2");
+    cache.take(cache.kind(name), ended);
+    expect(cache.get(key)?.metadata.uid).toBe("u2");
   });
 
   it("is believed where a restore has brought it back", () => {
-    const world = new World(kindsOf([nmstate]), () => {});
-    world.set(policy("u1", "5"));
-    world.delete(key);
-    world.replace(name, [policy("u1", "4")]);
-    world.take(world.kind(name), policy("u1", "7"));
-    expect(world.get(key)?.metadata.resourceVersion).toBe("7");
+    const cache = new Cache(kindsOf([nmstate]));
+    cache.set(policy("u1", "5"));
+    cache.delete(key);
+    cache.replace(name, [policy("u1", "4")]);
+    cache.take(cache.kind(name), policy("u1", "7"));
+    expect(cache.get(key)?.metadata.resourceVersion).toBe("7");
   });
 });

@@ -1,0 +1,21 @@
+import type { Concern, WatchedKind } from "../../integrations/in-cluster.ts";
+import type { Bag } from "../../schema/objects.ts";
+
+/** A kind that is watched. */
+export interface CachedKind extends WatchedKind {
+  /** Where several watch it, what each of them selects; absent where `where` says it. */
+  readonly selections?: readonly NonNullable<WatchedKind["where"]>[];
+}
+
+/** The same, and whom its objects concern. */
+export interface WorldKind extends CachedKind {
+  concerns(object: Bag): Concern;
+}
+
+/** What is watched of a kind: all that any of these selects. */
+export function selectionsOf({
+  where = {},
+  selections = [where],
+}: CachedKind): readonly NonNullable<CachedKind["where"]>[] {
+  return selections;
+}

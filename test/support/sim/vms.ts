@@ -4,6 +4,7 @@ import { isOver } from "../../../integrations/gated-pod.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { ipamClaimsAndPods } from "../../../integrations/ipamclaim/claims-and-pods.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
+import type { Bag } from "../../../schema/objects.ts";
 import { claim, pool } from "../objects/ipam-claims.ts";
 import { definition, macvlanNetwork, vm } from "../objects/vm-objects.ts";
 import { type Odds, Play } from "./play.ts";
@@ -286,13 +287,17 @@ export class VmsPlay extends Play {
     return asked.some((name) => !names.includes(name));
   }
 
-  /** Nothing is held back for a claim that is there, and has it not. */
+  /** Nothing is held back for a claim that is there, and neither has it nor was made with it. */
   private checkReleasing(): void {
     for (const { address, claim: key } of this.record.releasing) {
       const claim = this.virt.find("IPAMClaim", ownerOfKey(key).replace("IPAMClaim/default:", ""));
       const isEnding = claim?.metadata.deletionTimestamp !== undefined;
       const { ips = [] } = (claim?.status ?? {}) as { readonly ips?: readonly string[] };
-      if (!isEnding && !`${ips}`.includes(`${formatAddress(address)}/`))
+      const { annotations } = (claim?.metadata ?? {}) as { readonly annotations?: Bag };
+      // A claim that was made with an address may be that of a pod that runs.
+      const planned = `${annotations?.["nodeippool.nmstate.io/addresses"]}`.split(",");
+      const shown = [...ips.map((ip) => ip.replace(/\/.*/, "")), ...planned];
+      if (!isEnding && !shown.includes(formatAddress(address)))
         throw this.broken(`${formatAddress(address)} of ${key} is never free`);
     }
   }

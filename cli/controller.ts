@@ -1,4 +1,4 @@
-import type { LogLevel } from "../controller/ground.ts";
+import type { LogLevel } from "../controller/dependencies.ts";
 import { logger } from "../controller/log.ts";
 import { checkAccount } from "../controller/run/own-account.ts";
 import { parseListen } from "../controller/run/server.ts";

@@ -1,7 +1,7 @@
 import { type Allocation, formatBlock, IpamError, nameOfKey, ownerOfKey } from "../core/index.ts";
 import { refusalOf } from "../kube/index.ts";
 
-import { type LogEvent, type LogLevel, logLevels, type RecordChange } from "./ground.ts";
+import { type LogEvent, type LogLevel, logLevels, type RecordChange } from "./dependencies.ts";
 
 /** Writes what is as important as `least`, one JSON object a line. */
 export function logger(least: LogLevel, write: (line: string) => void, now: () => Date): (event: LogEvent) => void {

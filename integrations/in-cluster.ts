@@ -24,7 +24,7 @@ export interface WatchedKind {
   /** What is kept of one that the controller made, beside its status and a digest of what it says. */
   keepMade?(object: Bag): Bag;
   /** Has it no status of its own in API paths? What it says there is content as any other, and is written with it. */
-  readonly hasPlainStatus?: boolean;
+  readonly hasNoStatusSubresource?: boolean;
   /** What cannot be changed in an object that is there; absent where all can. */
   fixed?(object: Bag): unknown;
   /** Is an object of it made of what many owners have? It belongs to its source: `concerns` says that key for its owner. */
@@ -42,7 +42,7 @@ export interface WatchedKind {
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */
-  readonly hasMereStatus?: boolean;
+  readonly ignoresStatus?: boolean;
 }
 
 /** Whom a change of an object concerns. */
@@ -56,7 +56,7 @@ export interface Concern {
 }
 
 /** How an object that was made fares; `unreachable`: its owner cannot act on it now, and has not begun to. */
-export type Fares = "available" | "failing" | "progressing" | "unreachable";
+export type RolloutHealth = "available" | "failing" | "progressing" | "unreachable";
 
 /** What is known of a source object. */
 export interface Known {
@@ -150,7 +150,7 @@ export interface InCluster {
   /** Is a node, by its object, the machine that the addresses of an owner of its own are for? Absent where such addresses are on no node. */
   isMachine?(owner: string, node: Bag): boolean;
   /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
-  barred?(facts: Facts): ReadonlyMap<string, string>;
+  unservable?(facts: Facts): ReadonlyMap<string, string>;
   /**
    * Those of its releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
    * time. In a reset somebody says that the reports of the owners are up to date. `find` finds other objects by their keys.
@@ -182,6 +182,6 @@ export interface InCluster {
    */
   readonly rollout?: {
     limit(source: Bag, made: number): number;
-    fares(object: Bag, about: readonly Bag[], owner: Bag | undefined): Fares;
+    health(object: Bag, about: readonly Bag[], owner: Bag | undefined): RolloutHealth;
   };
 }

@@ -10,7 +10,7 @@ import { virtualMachines } from "../integrations/ipamclaim/vm-in-cluster.ts";
 import { metal3 } from "../integrations/metal3/metal3.ts";
 import { metal3InCluster } from "../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../integrations/nmstate/nmstate.ts";
-import type { Tending } from "../integrations/tending.ts";
+import type { Reconciler } from "../integrations/reconciler.ts";
 import { slicesInCluster } from "../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../integrations/whereabouts/whereabouts.ts";
 import { freedPods } from "../integrations/workload/freed-pods.ts";
@@ -55,7 +55,7 @@ interface AskedInCluster {
 }
 
 /** What it sees to besides, where no addresses are decided. */
-export function tendingInCluster(asked: AskedInCluster): Tending[] {
+export function reconcilersInCluster(asked: AskedInCluster): Reconciler[] {
   const { vmClaims = false, vmAddresses = false, workloadAddresses = false } = asked;
   const { freeTerminating = "never", freeTerminatingAfter = 60_000 } = asked;
   return [

@@ -16,27 +16,27 @@ import { objectKey } from "../../integrations/object-key.ts";
 import type { Desired } from "../../pipeline/desired.ts";
 import { inParallel } from "../cache/refresh.ts";
 import type { World } from "../cache/world.ts";
+import type { Dependencies, RecordChange } from "../dependencies.ts";
 import type { Finder } from "../events.ts";
-import type { Ground, RecordChange } from "../ground.ts";
 import { KnownRecord } from "../record/known-record.ts";
 import { recordChange } from "../record/record-change.ts";
 import { RecordLoss } from "../record/record-loss.ts";
-import { askedBeside } from "./asked-beside.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
-import { claimedBeside } from "./claimed.ts";
 import { contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
+import { Observations } from "./observations.ts";
 import type { Occupied } from "./occupied.ts";
-import { OwnerStanding } from "./owner-standing.ts";
+import { OwnerState } from "./owner-state.ts";
 import { PendingClaims } from "./pending-claims.ts";
+import { plannableClaims } from "./plannable-claims.ts";
 import { definersOf, graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { withoutRoom } from "./recordable.ts";
 import { type Look, Renderer, type Rendering } from "./renderer.ts";
+import { requestedUses } from "./requested-uses.ts";
 import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
 import { conflictingIn, factsOf, readScene, type Scene, toLookAgain } from "./scene.ts";
-import { Shown } from "./shown.ts";
 import { UnreadAddresses } from "./unread-addresses.ts";
 
 /** What came of looking at some owners. */
@@ -63,33 +63,33 @@ export class Allocator implements Finder {
   /** Why claims of an owner get nothing, by owner. */
   readonly pending = new PendingClaims();
   /** Owners for whom nothing could be made when somebody was looked at last: a change of one owner may be about another one. */
-  private barred: ReadonlySet<string> = new Set();
+  private unservable: ReadonlySet<string> = new Set();
   private readonly world: World;
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   readonly record: KnownRecord;
   private seen: Scene | undefined;
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.inCluster?.sourceOf(claim);
   /** The pools as they were last seen. */
   pools: Scene["pools"] = new Map();
-  readonly shown: Shown;
+  readonly shown: Observations;
   readonly unread: UnreadAddresses;
   readonly resets: Resets;
   readonly renderer: Renderer;
   readonly proof: Proof;
   readonly loss: RecordLoss;
 
-  constructor(ground: Ground, world: World) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World) {
+    this.deps = deps;
     this.world = world;
-    this.record = new KnownRecord(ground, (pool) => graceOf(this.pools.get(pool)));
+    this.record = new KnownRecord(deps, (pool) => graceOf(this.pools.get(pool)));
     const { sourceOf } = this;
-    this.shown = new Shown(machinesIn(world, ground.integrations));
+    this.shown = new Observations(machinesIn(world, deps.integrations));
     this.unread = new UnreadAddresses(this.shown, this.record);
     this.resets = new Resets(world, sourceOf);
-    this.renderer = new Renderer(world, ground, sourceOf);
-    this.loss = new RecordLoss(ground, world);
-    this.proof = new Proof(ground, world, this.record.hold, this.resets, sourceOf);
+    this.renderer = new Renderer(world, deps, sourceOf);
+    this.loss = new RecordLoss(deps, world);
+    this.proof = new Proof(deps, world, this.record.hold, this.resets, sourceOf);
   }
 
   /** Something that all owners share has changed. */
@@ -110,7 +110,7 @@ export class Allocator implements Finder {
 
   private sceneBy(snapshot: Snapshot): Scene {
     const { why } = this.renderer.failing;
-    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.ground.integrations, snapshot, why);
+    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.deps.integrations, snapshot, why);
     this.pools = this.seen.pools;
     this.loss.check(snapshot);
     return this.seen;
@@ -121,7 +121,7 @@ export class Allocator implements Finder {
     const { allocations, releasing } = await this.record.get();
     const { owners } = await this.scene();
     const lines = [...allocations, ...releasing].filter(({ set }) => set === clusterSet);
-    const asking = readObjects(this.world, this.ground.integrations);
+    const asking = readObjects(this.world, this.deps.integrations);
     const sources = asking.flatMap((object) => this.world.concerns(object).sources);
     const given = lines.flatMap(({ claim }) => this.sourceOf(claim) ?? []);
     const shared = [...new Set([...sources, ...given])].filter((source) => this.renderer.isShared(source));
@@ -131,9 +131,7 @@ export class Allocator implements Finder {
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
   async sources(): Promise<string[]> {
     const { defined } = await this.scene();
-    return [...readObjects(this.world, this.ground.integrations), ...defined.map(({ object }) => object)].map(
-      objectKey,
-    );
+    return [...readObjects(this.world, this.deps.integrations), ...defined.map(({ object }) => object)].map(objectKey);
   }
 
   /**
@@ -151,9 +149,9 @@ export class Allocator implements Finder {
     const { latest: snapshot = emptySnapshot, readAt: asOf } = this.record;
     const scene = this.sceneBy(snapshot);
     const facts = factsOf(this.world, scene);
-    const { integrations } = this.ground;
-    const standing = new OwnerStanding(this.world, integrations, owners, scene, facts, this.sourceOf, this.unread);
-    const look = { owners, scene, facts, standing };
+    const { integrations } = this.deps;
+    const ownerState = new OwnerState(this.world, integrations, owners, scene, facts, this.sourceOf, this.unread);
+    const look = { owners, scene, facts, ownerState };
     const desired = this.renderer.asked(look);
     const { unclear, contested, ...question } = this.question(look, desired.own.desired);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
@@ -162,8 +160,8 @@ export class Allocator implements Finder {
     const change = recordChange(plan, adoptedBy(question));
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan, change);
     const changed = [...changedBy(plan), ...pending, ...this.pending.replace(owners, pending)];
-    const turnedNow = standing.barredNow(this.barred);
-    this.barred = standing.allBarred;
+    const turnedNow = ownerState.unservableNow(this.unservable);
+    this.unservable = ownerState.allUnservable;
     const idle = this.proof.idle(owners, this.record.lines, scene);
     const decided = {
       pools: new Set(changed.flatMap(({ pool }) => definersOf(this.pools.get(pool)))),
@@ -204,7 +202,7 @@ export class Allocator implements Finder {
   ) {
     const mine = after.releasing.filter(({ claim }) => owners.has(ownerOfKey(claim)));
     const lost = release.filter(({ to }) => to === "releasing").map(({ allocation }) => ownerOfKey(allocation.claim));
-    const { fresh, send } = this.ground.timing;
+    const { fresh, send } = this.deps.timing;
     // Sooner the record would not be read again, and nothing be otherwise.
     const held = [...this.record.hold.later(mine, asOf)].map(([owner, ms]) => [owner, Math.max(ms, fresh)] as const);
     return new Map([
@@ -228,21 +226,21 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question({ owners, scene, standing }: Look, desired: Desired) {
+  private question({ owners, scene, ownerState }: Look, desired: Desired) {
     const { lines } = this.record;
-    const claimed = claimedBeside(desired.claims, lines, scene, this.world, this.ground.integrations);
+    const claimed = requestedUses(desired.claims, lines, scene, this.world, this.deps.integrations);
     const occupied = this.shown.occupied(scene.sound, lines, claimed);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
     const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
-    const contested = contestedIn(occupied, lines, { isGone, isUnknown, standing, shown: this.shown });
+    const contested = contestedIn(occupied, lines, { isGone, isUnknown, ownerState, shown: this.shown });
     const lost = [...contested.values()].flat();
-    const beside = askedBeside(desired.claims, scene.sound, occupied, contested, lines, isGone);
+    const beside = plannableClaims(desired.claims, scene.sound, occupied, contested, lines, isGone);
     return {
       ...beside,
       owners,
       set: clusterSet,
-      isWaiting: (claim: Claim) => standing.isWaiting(formatOwner(claim.owner), beside.isShown(claim)),
+      isWaiting: (claim: Claim) => ownerState.isWaiting(formatOwner(claim.owner), beside.isObserved(claim)),
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
         ...withoutRoom(beside, scene.pools, lines, this.loss),
@@ -250,7 +248,7 @@ export class Allocator implements Finder {
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,
       isHeld: (line: Allocation) =>
-        !lost.some((one) => one.line === line) && (isUnknown(line) || standing.isHeld(line)),
+        !lost.some((one) => one.line === line) && (isUnknown(line) || ownerState.isHeld(line)),
     };
   }
 
@@ -288,12 +286,12 @@ export class Allocator implements Finder {
   }
 
   private integrationOf(claim: string): Integration | undefined {
-    return integrationOf(claim, this.ground.integrations);
+    return integrationOf(claim, this.deps.integrations);
   }
 }
 
 /** Tells of an allocated line whether its owner had shown the address before. */
-function adoptedBy({ claims, isShown }: Pick<Question, "claims" | "isShown">): (line: Allocation) => boolean {
-  const shown = new Set(claims.filter(isShown).map(placeOfClaim));
+function adoptedBy({ claims, isObserved }: Pick<Question, "claims" | "isObserved">): (line: Allocation) => boolean {
+  const shown = new Set(claims.filter(isObserved).map(placeOfClaim));
   return (line) => shown.has(identityOf(line));
 }

@@ -9,13 +9,13 @@ import {
 } from "../../core/index.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import { keyOfLine } from "../record/release-hold.ts";
-import type { Occupied, Showing } from "./occupied.ts";
-import type { OwnerStanding } from "./owner-standing.ts";
-import type { Shown } from "./shown.ts";
+import type { Observations } from "./observations.ts";
+import type { Observation, Occupied } from "./occupied.ts";
+import type { OwnerState } from "./owner-state.ts";
 
 /** An address that one owner has, and the line by which it is on record for another owner, which is losing it. */
 export interface ContestedLine {
-  readonly use: Showing;
+  readonly use: Observation;
   readonly line: Allocation;
 }
 
@@ -26,9 +26,9 @@ export interface LineEvidence {
   /** Reports whether nobody knows who asks for a line: its part of the record, or a kind, cannot be read. */
   readonly isUnknown: (line: Allocation) => boolean;
   /** Whether a live line stays although no claim asks for it. */
-  readonly standing: Pick<OwnerStanding, "isHeld" | "isRetained">;
+  readonly ownerState: Pick<OwnerState, "isHeld" | "isRetained">;
   /** What the reports of owners show. */
-  readonly shown: Pick<Shown, "of">;
+  readonly shown: Pick<Observations, "of">;
 }
 
 /**
@@ -53,19 +53,19 @@ export interface LineEvidence {
 export function contestedIn(
   { ofOthers }: Occupied,
   lines: LinesByOwner,
-  { isGone, isUnknown, standing, shown }: LineEvidence,
+  { isGone, isUnknown, ownerState, shown }: LineEvidence,
 ): ReadonlyMap<string, readonly ContestedLine[]> {
-  const isLosing = (line: Allocation, use: Showing) => {
+  const isLosing = (line: Allocation, use: Observation) => {
     const owner = ownerOfKey(line.claim);
     const isLive = lines.of(owner).allocations.includes(line);
-    const isHeld = standing.isHeld(line) && !(use.isGiven === true && standing.isRetained(line));
+    const isHeld = ownerState.isHeld(line) && !(use.isGiven === true && ownerState.isRetained(line));
     const mayLose = isGone(owner) && !isUnknown(line) && !isHeld;
     if (line.set !== clusterSet || (isLive && !mayLose)) return false;
-    const shows = (one: Showing) => one.address === line.address && !one.isTemporary;
+    const shows = (one: Observation) => one.address === line.address && !one.isTemporary;
     const isStillShown = !isGone(owner) && shown.of(owner).some(shows);
     return use.isGiven === true || (kindOf(use.owner) === kindOf(owner) && !isStillShown);
   };
-  const isWithoutLine = ({ owner = "" }: Showing, pool: string) =>
+  const isWithoutLine = ({ owner = "" }: Observation, pool: string) =>
     !isGone(owner) && !lines.of(owner).allocations.some((line) => line.pool === pool);
   return new Map(
     [...ofOthers].map(([pool, found]) => {

@@ -27,7 +27,7 @@ export interface Question {
   /** Claims, by their keys, that must get nothing new, and why: what they ask for cannot hold together with what somebody has. */
   readonly conflicting: ReadonlyMap<string, Issue>;
   /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
-  readonly isShown: (claim: Claim) => boolean;
+  readonly isObserved: (claim: Claim) => boolean;
   /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
   readonly refused: readonly Pending[];
   /** Claims of one word are served together or not at all: those that one object asks for one owner. */
@@ -132,11 +132,11 @@ function isMove({ remedy }: Pending): boolean {
 }
 
 /** Where claims have lines, and where these or what they are shown to have is nothing new. */
-function placesOf(asking: readonly Claim[], { isShown, ...question }: Question, { allocations }: Snapshot) {
+function placesOf(asking: readonly Claim[], { isObserved, ...question }: Question, { allocations }: Snapshot) {
   const asked = new Set(asking.map(({ owner, name }) => claimKey(owner, name)));
   const refused = new Set(question.refused.map(identityOf));
   const lines = new Set(allocations.filter(({ claim }) => asked.has(claim)).map(identityOf));
-  const shown = asking.filter((claim) => isShown(claim) && !refused.has(placeOfClaim(claim)));
+  const shown = asking.filter((claim) => isObserved(claim) && !refused.has(placeOfClaim(claim)));
   return { lines, held: new Set([...lines, ...shown.map(placeOfClaim)]) };
 }
 

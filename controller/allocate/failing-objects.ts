@@ -2,7 +2,7 @@ import { IpamError } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 
 /**
  * Objects on which an integration throws when it reads or renders them beside others. Each is rejected, so that all others are served,
@@ -10,16 +10,16 @@ import type { Ground } from "../ground.ts";
  */
 export class FailingObjects {
   private found = new WeakMap<Bag, { readonly why: string; readonly until: number }>();
-  private readonly ground: Pick<Ground, "clock" | "timing" | "log">;
+  private readonly deps: Pick<Dependencies, "clock" | "timing" | "log">;
 
-  constructor(ground: Pick<Ground, "clock" | "timing" | "log">) {
-    this.ground = ground;
+  constructor(deps: Pick<Dependencies, "clock" | "timing" | "log">) {
+    this.deps = deps;
   }
 
   /** Returns why an object is rejected; undefined if it is not. */
   readonly why = (object: Bag): string | undefined => {
     const { why, until = 0 } = this.found.get(object) ?? {};
-    return until > this.ground.clock.now() ? why : undefined;
+    return until > this.deps.clock.now() ? why : undefined;
   };
 
   /** Forgets which objects are rejected: the next work tries them again. */
@@ -35,7 +35,7 @@ export class FailingObjects {
       const rejected = this.reject(objects, work);
       if (rejected === 0) throw error;
       if (!(error instanceof IpamError))
-        this.ground.log({ level: "error", message: `${rejected} objects are rejected for a defect`, error });
+        this.deps.log({ level: "error", message: `${rejected} objects are rejected for a defect`, error });
       throw new IpamError("conflict", `${rejected} objects are rejected now: ${whyOf(error)}`, { cause: error });
     }
   }
@@ -43,7 +43,7 @@ export class FailingObjects {
   /** Returns how many objects it rejects: the last one of the shortest list that fails, then the same without that one. */
   private reject(objects: readonly SourceObject[], work: (objects: readonly SourceObject[]) => unknown): number {
     if (whyNot(() => work([])) !== undefined) return 0;
-    const until = this.ground.clock.now() + this.ground.timing.again;
+    const until = this.deps.clock.now() + this.deps.timing.again;
     let left = [...objects];
     for (let why = whyNot(() => work(left)); why !== undefined; why = whyNot(() => work(left))) {
       let [sound, failing] = [0, left.length];

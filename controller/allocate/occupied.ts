@@ -20,7 +20,7 @@ import {
 import type { LinesByOwner, OwnLines } from "../record/lines-by-owner.ts";
 
 /** What a report shows, or an owner without a line asks to have. */
-export interface Showing extends Use {
+export interface Observation extends Use {
   /** An object that gives addresses to owners says it. */
   readonly isGiven?: boolean;
   /** An owner only asks for it: a plan decides between those that do. */
@@ -33,7 +33,7 @@ export interface Showing extends Use {
 export interface Taken extends MaybeBlock {
   /** Who may have it; undefined if that is nobody. */
   readonly owner: string | undefined;
-  readonly shown: readonly Showing[];
+  readonly shown: readonly Observation[];
 }
 
 /** What owners show to have beside the record. */
@@ -41,11 +41,11 @@ export interface Occupied {
   /** Addresses of a pool, or blocks, that nobody is given. */
   readonly taken: ReadonlyMap<string, readonly Taken[]>;
   /** Of a pool, what one owner has: a claim of it may get that. */
-  readonly own: ReadonlyMap<string, readonly Showing[]>;
+  readonly own: ReadonlyMap<string, readonly Observation[]>;
   /** Of a pool, what its owners have of it although it gives that to nobody: they keep it. */
   readonly outside: ReadonlyMap<string, readonly MaybeBlock[]>;
   /** Of a pool, what one owner has and is on record for another one. */
-  readonly ofOthers: ReadonlyMap<string, readonly { readonly use: Showing; readonly line: Allocation }[]>;
+  readonly ofOthers: ReadonlyMap<string, readonly { readonly use: Observation; readonly line: Allocation }[]>;
   /** Of a pool, what two have. For people. */
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
@@ -81,19 +81,19 @@ export type IsMachine = (owner: string, node: string) => boolean;
  */
 export function occupied(
   pools: readonly Pool[],
-  uses: Iterable<Showing>,
+  uses: Iterable<Observation>,
   lines: LinesByOwner,
   isMachine: IsMachine = () => false,
 ): Occupied {
   const byName = poolsByName(pools);
-  const strange = new Map<Pool, Showing[]>();
+  const strange = new Map<Pool, Observation[]>();
   for (const use of uses) for (const pool of strangeTo(use, lines, byName)) push(strange, pool, use);
   const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
   const holders = holdersOf(asked, lines.record);
   const taken = new Map<string, Taken[]>();
-  const own = new Map<string, Showing[]>();
+  const own = new Map<string, Observation[]>();
   const outside = new Map<string, MaybeBlock[]>();
-  const ofOthers = new Map<string, { use: Showing; line: Allocation }[]>();
+  const ofOthers = new Map<string, { use: Observation; line: Allocation }[]>();
   const collisions = new Map<string, string[]>();
   for (const [pool, found] of strange)
     for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
@@ -119,16 +119,20 @@ export function occupied(
 }
 
 /** Whose an address is: what is given counts before what is observed, and that before what is asked for. */
-function ownerIn(shown: readonly Showing[]): { readonly use: Showing; readonly isOnly: boolean } {
+function ownerIn(shown: readonly Observation[]): { readonly use: Observation; readonly isOnly: boolean } {
   const given = shown.filter(({ isGiven, isTemporary }) => isGiven && !isTemporary);
   const reported = shown.filter(({ isAsked, isForeign }) => !isAsked && !isForeign);
   const said = [given, reported].find((some) => some.length > 0) ?? shown;
-  const use = said.find(({ isTemporary }) => !isTemporary) ?? (said[0] as Showing);
+  const use = said.find(({ isTemporary }) => !isTemporary) ?? (said[0] as Observation);
   return { use, isOnly: said.every(({ owner }) => owner === use.owner) };
 }
 
 /** The first two that have an address and are not the same machine, for people: where it is observed comes first. */
-function collisionOf(shown: readonly Showing[], held: readonly Allocation[], isMachine: IsMachine): string | undefined {
+function collisionOf(
+  shown: readonly Observation[],
+  held: readonly Allocation[],
+  isMachine: IsMachine,
+): string | undefined {
   const owners = [...held.map(({ claim }) => ownerOfKey(claim)), ...shown.map(({ owner = "" }) => owner)];
   const isOf = (owner: string, other: string) => {
     const node = nodeNameOf(other);

@@ -5,7 +5,7 @@ import { poolKind } from "../cache/kinds.ts";
 import { fetched, inParallel, isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import type { ReleaseHold } from "../record/release-hold.ts";
 import { integrationOf } from "./asking.ts";
@@ -21,14 +21,14 @@ interface Proven {
 
 /** What the cluster shows of addresses that nobody claims. */
 export class Proof {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   private readonly hold: ReleaseHold;
   private readonly resets: Resets;
   private readonly sourceOf: SourceOf;
 
-  constructor(ground: Ground, world: World, hold: ReleaseHold, resets: Resets, sourceOf: SourceOf) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World, hold: ReleaseHold, resets: Resets, sourceOf: SourceOf) {
+    this.deps = deps;
     this.world = world;
     this.hold = hold;
     this.resets = resets;
@@ -84,7 +84,7 @@ export class Proof {
     const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
     const facts = factsOf(this.world, scene);
-    return this.ground.integrations.flatMap(({ inCluster, isClaim }) => {
+    return this.deps.integrations.flatMap(({ inCluster, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));
       return own.length === 0
         ? []
@@ -95,13 +95,13 @@ export class Proof {
   /** Asks the server for all objects that may have one of these addresses: by their names or, where these are not known, for all of a kind. */
   private async askForAny(lines: readonly Allocation[]): Promise<void> {
     const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.objectOf?.(claim) ?? []));
-    await inParallel([...keys], (key) => refresh(key, this.world, this.ground.objects));
+    await inParallel([...keys], (key) => refresh(key, this.world, this.deps.objects));
     const kinds = new Set(
       lines.flatMap(({ claim }) => this.partOf(claim)?.kinds ?? []).filter((one) => one.mayHaveAny),
     );
     for (const { apiVersion, kind, where } of kinds) {
       const known = this.world.kindFor({ apiVersion, kind });
-      for (const one of await this.ground.objects.list(known, where)) this.world.take(known, one);
+      for (const one of await this.deps.objects.list(known, where)) this.world.take(known, one);
     }
   }
 
@@ -115,7 +115,7 @@ export class Proof {
   async isBack(owner: string): Promise<boolean> {
     const key = this.world.keyOfOwner(owner);
     if (key === undefined || !this.world.isGone(owner)) return false;
-    return (await fetched(key, this.world, this.ground.objects)) !== undefined;
+    return (await fetched(key, this.world, this.deps.objects)) !== undefined;
   }
 
   /**
@@ -136,19 +136,19 @@ export class Proof {
   /** The keys of those that the server has otherwise than they were seen. */
   private async changedIn(seen: ReadonlyMap<string, Seen | undefined>): Promise<ReadonlySet<string>> {
     const answers = await inParallel([...seen], async ([key, one]) =>
-      (await isOutdated(key, one, this.world, this.ground.objects)) ? [key] : [],
+      (await isOutdated(key, one, this.world, this.deps.objects)) ? [key] : [],
     );
     return new Set(answers.flat());
   }
 
   private partOf(claim: string): InCluster | undefined {
-    return integrationOf(claim, this.ground.integrations)?.inCluster;
+    return integrationOf(claim, this.deps.integrations)?.inCluster;
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */
   private async isMadeAnew(owner: string): Promise<boolean> {
     for (const made of this.world.ofOwner(owner).filter(isManaged))
-      if (await isOutdated(objectKey(made), made, this.world, this.ground.objects)) return true;
+      if (await isOutdated(objectKey(made), made, this.world, this.deps.objects)) return true;
     return false;
   }
 
@@ -167,7 +167,7 @@ export class Proof {
     const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
     // As they are seen now, before anything is asked.
     const seen = about.map((key) => [key, this.world.get(key)] as const);
-    const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.ground.objects));
+    const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.deps.objects));
     return answers.includes(true);
   }
 }

@@ -59,7 +59,7 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
  * lost lines of the pool, and the owner does not show its address.
  */
 export function withoutRoom(
-  { claims, isShown }: { readonly claims: readonly Claim[]; readonly isShown: (claim: Claim) => boolean },
+  { claims, isObserved }: { readonly claims: readonly Claim[]; readonly isObserved: (claim: Claim) => boolean },
   pools: ReadonlyMap<string, ClusterPool>,
   lines: LinesByOwner,
   loss: { whyWaits(pool: string): string | undefined },
@@ -67,7 +67,7 @@ export function withoutRoom(
   const isNew = (claim: Claim) => !lines.hasLine(claim) && lines.releasingOf(claim).length === 0;
   return claims.flatMap((claim): [string, Issue][] => {
     const { noRoom } = pools.get(claim.pool) ?? {};
-    const message = noRoom ?? (isShown(claim) ? undefined : loss.whyWaits(claim.pool));
+    const message = noRoom ?? (isObserved(claim) ? undefined : loss.whyWaits(claim.pool));
     return message !== undefined && isNew(claim) ? [[claimKey(claim.owner, claim.name), { message }]] : [];
   });
 }

@@ -7,12 +7,12 @@ import { type Desired, readDesired, renderDesired } from "../../pipeline/desired
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { placeless } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import { asks, readsKind } from "./asking.ts";
 import { asHad, type ContestedLine } from "./contested-lines.ts";
 import { FailingObjects } from "./failing-objects.ts";
-import type { OwnerStanding } from "./owner-standing.ts";
+import type { OwnerState } from "./owner-state.ts";
 import type { SourceOf } from "./reset.ts";
 import type { Scene } from "./scene.ts";
 
@@ -21,7 +21,7 @@ export interface Look {
   readonly owners: ReadonlySet<string>;
   readonly scene: Scene;
   readonly facts: Facts;
-  readonly standing: OwnerStanding;
+  readonly ownerState: OwnerState;
 }
 
 /** What some objects ask for, and how to read that of fewer of them. */
@@ -75,11 +75,11 @@ export class Renderer {
   private readonly sourceOf: SourceOf;
   readonly failing: FailingObjects;
 
-  constructor(world: World, ground: Pick<Ground, "integrations" | "clock" | "timing" | "log">, sourceOf: SourceOf) {
+  constructor(world: World, deps: Pick<Dependencies, "integrations" | "clock" | "timing" | "log">, sourceOf: SourceOf) {
     this.world = world;
-    this.integrations = ground.integrations;
+    this.integrations = deps.integrations;
     this.sourceOf = sourceOf;
-    this.failing = new FailingObjects(ground);
+    this.failing = new FailingObjects(deps);
   }
 
   /** Is something made of this source, by its key, for many owners together? */
@@ -91,14 +91,14 @@ export class Renderer {
 
   /** Reads it: the record is written before it is rendered, and by then the world may be another one. */
   asked(look: Look): Asked {
-    const { owners, scene, facts, standing } = look;
+    const { owners, scene, facts, ownerState } = look;
     const nodes = facts.nodes.filter(({ name }) => owners.has(nodeOwner(name)));
     // What concerns several of them is read once.
     const about = [...new Set([...owners].flatMap((owner) => this.world.ofOwner(owner)))].filter(
       (one) => !isManaged(one),
     );
     const [own, others] = partition(about, (one) => asks(one, this.integrations));
-    const owned = own.filter((one) => !standing.rejected.has(objectKey(one))).map(placeless);
+    const owned = own.filter((one) => !ownerState.rejected.has(objectKey(one))).map(placeless);
     const objects = { owned: [...scene.shared, ...owned], others: others.map(placeless) };
     const shared = [...owners].filter((owner) => this.isShared(owner)).flatMap((source) => this.askedBy(source, look));
     return { own: this.reading(objects, { ...facts, nodes }, look), shared: new Map(shared) };
@@ -108,7 +108,7 @@ export class Renderer {
     const owned = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
       object !== undefined && asks(object, this.integrations) ? [placeless(object)] : [],
     );
-    if (owned.length === 0 || look.standing.kept.has(source)) return [];
+    if (owned.length === 0 || look.ownerState.kept.has(source)) return [];
     return [[source, this.reading({ owned, others: [] }, look.facts, look)]];
   }
 
@@ -123,7 +123,7 @@ export class Renderer {
    */
   render(
     { own, shared }: Asked,
-    { owners, standing }: Look,
+    { owners, ownerState }: Look,
     { snapshot, lines, idle, unclear, contested }: Recorded,
   ): Rendering {
     const mine = [...owners].map((owner) => lines.of(owner));
@@ -147,12 +147,12 @@ export class Renderer {
       return this.rendered(reading, its, true);
     };
     const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
-    const kept = new Set([...standing.kept, ...unclear, ...all.flatMap((one) => one.unknown)]);
+    const kept = new Set([...ownerState.kept, ...unclear, ...all.flatMap((one) => one.unknown)]);
     const [rendered, left] = [all.flatMap((one) => one.rendered), all.flatMap((one) => one.left)];
-    return { rendered, left, kept, rejected: standing.rejected };
+    return { rendered, left, kept, rejected: ownerState.rejected };
   }
 
-  private read(objects: ReadObjects, facts: Facts, { scene, standing }: Look): Desired {
+  private read(objects: ReadObjects, facts: Facts, { scene, ownerState }: Look): Desired {
     const { nodes, poolUids, conflicting, unsound, find, allOf } = facts;
     const source = {
       ...objects,
@@ -165,7 +165,7 @@ export class Renderer {
       ...(find && { find }),
       ...(allOf && { allOf }),
       authority: "Cluster" as const,
-      isBarred: (integration: Integration, owner: string) => standing.isBarred(integration, owner),
+      isBarred: (integration: Integration, owner: string) => ownerState.isBarred(integration, owner),
     };
     return readDesired(source, this.integrations);
   }

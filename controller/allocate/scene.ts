@@ -28,7 +28,7 @@ import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
 import { whyNot } from "./failing-objects.ts";
 import { heldSources } from "./left-to-plan.ts";
-import type { Showing } from "./occupied.ts";
+import type { Observation } from "./occupied.ts";
 import { clusterPools, isDefinedBy, poolsDefinedBy } from "./pools.ts";
 import { recordable, recordedIn } from "./recordable.ts";
 import { unsoundPools } from "./unsound-pools.ts";
@@ -240,7 +240,7 @@ export function whyPaused(object: Seen, world: World, integrations: readonly Int
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
-export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Showing[] {
+export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Observation[] {
   if (report === undefined) return [];
   if (isNodeIPPool(report)) return foreignUses(report);
   const found = emptyFindings();
@@ -249,7 +249,7 @@ export function usesIn(report: Seen | undefined, integrations: readonly Integrat
 }
 
 /** The addresses of a pool that hosts have which are nobody's here. */
-function foreignUses(object: Seen): Showing[] {
+function foreignUses(object: Seen): Observation[] {
   const { at } = placeless(object);
   return [...poolConflictsOf(object)].map(([address, mac]) => ({
     ...{ address, owner: `the host with MAC address ${mac}`, pool: object.metadata.name, at: at([], "") },

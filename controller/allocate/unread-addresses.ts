@@ -1,7 +1,7 @@
 import { nodeNameOf, type UnreadableSubnet } from "../../core/index.ts";
 import type { KnownRecord } from "../record/known-record.ts";
-import type { Showing } from "./occupied.ts";
-import type { Shown } from "./shown.ts";
+import type { Observations } from "./observations.ts";
+import type { Observation } from "./occupied.ts";
 
 /**
  * Finds addresses that may be on record in a part that cannot be read. Whether this controller has read that part before makes no
@@ -16,10 +16,10 @@ import type { Shown } from "./shown.ts";
  *                                         |  an object of its own
  */
 export class UnreadAddresses {
-  private readonly shown: Shown;
+  private readonly shown: Observations;
   private readonly record: KnownRecord;
 
-  constructor(shown: Shown, record: KnownRecord) {
+  constructor(shown: Observations, record: KnownRecord) {
     this.shown = shown;
     this.record = record;
   }
@@ -37,7 +37,7 @@ export class UnreadAddresses {
     );
   }
 
-  private whyUnread(shown: () => readonly Showing[]): string | undefined {
+  private whyUnread(shown: () => readonly Observation[]): string | undefined {
     const { unreadable = [] } = this.record.latest ?? {};
     if (unreadable.length === 0) return undefined;
     const uses = shown();
@@ -45,7 +45,7 @@ export class UnreadAddresses {
   }
 
   /** A node may have the same address of two networks, each on another NIC. */
-  private mayBeIn({ owner = "", address, pool, interface: nic }: Showing, { pools }: UnreadableSubnet): boolean {
+  private mayBeIn({ owner = "", address, pool, interface: nic }: Observation, { pools }: UnreadableSubnet): boolean {
     if (pool !== undefined) return pools.some(({ name }) => name === pool);
     const { allocations, releasing } = this.record.lines.of(owner);
     const isRead = [...allocations, ...releasing].some(

@@ -2,7 +2,7 @@ import { nodeOwner } from "../../core/index.ts";
 import type { Concern, WatchedKind } from "../../integrations/in-cluster.ts";
 import type { Integration } from "../../integrations/integration.ts";
 import { kindInGroup, nameOfKind } from "../../integrations/object-key.ts";
-import type { Tending } from "../../integrations/tending.ts";
+import type { Reconciler } from "../../integrations/reconciler.ts";
 import { watchedNodes } from "../../integrations/watched-nodes.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { selectionsOf, type WorldKind } from "./world-kind.ts";
@@ -21,7 +21,7 @@ const common: readonly WorldKind[] = [
     apiVersion: "nmstate.io/v1",
     kind: "NodeIPPool",
     plural: "nodeippools",
-    hasMereStatus: true,
+    ignoresStatus: true,
     keep: ({ spec, status }) => ({ spec, status }),
     concerns: ({ metadata }) => ({ owners: "all", sources: [`${poolKind}/${asBag(metadata)?.name}`] }),
   },
@@ -54,12 +54,12 @@ function isWatched({ metadata }: Bag, { where = {} }: WatchedKind): boolean {
   return isThere && (where.fields === undefined || where.fields === `metadata.name=${name}`);
 }
 
-/** Every kind that is tended to, and the names that its objects belong to. */
-export function kindsOfTending(tending: Tending): WorldKind[] {
+/** Every kind that a reconciler watches, and the parents of its objects. */
+export function kindsOfReconciler(reconciler: Reconciler): WorldKind[] {
   return mergedKinds(
-    tending.kinds.map((kind) => ({
+    reconciler.kinds.map((kind) => ({
       ...kind,
-      concerns: (object) => ({ owners: tending.belongsTo(object), sources: [] }),
+      concerns: (object) => ({ owners: reconciler.belongsTo(object), sources: [] }),
     })),
   );
 }
@@ -70,8 +70,9 @@ export function mergedKinds(kinds: readonly WorldKind[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (question: "isOwner" | "isShared" | "isOwnSource" | "isGrant" | "mayHaveAny" | "hasPlainStatus") =>
-    [a, b].some((one) => one[question]);
+  const either = (
+    question: "isOwner" | "isShared" | "isOwnSource" | "isGrant" | "mayHaveAny" | "hasNoStatusSubresource",
+  ) => [a, b].some((one) => one[question]);
   return {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
@@ -85,8 +86,8 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     isGrant: either("isGrant"),
     mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.
-    hasMereStatus: a.hasMereStatus === true && b.hasMereStatus === true,
-    hasPlainStatus: either("hasPlainStatus"),
+    ignoresStatus: a.ignoresStatus === true && b.ignoresStatus === true,
+    hasNoStatusSubresource: either("hasNoStatusSubresource"),
     selections: bothSelect(selectionsOf(a), selectionsOf(b)),
     concerns: (object) => concernOf(a.concerns(object), b.concerns(object)),
   };

@@ -50,9 +50,9 @@ export function contentDigest(object: Bag, kind: WatchedKind): string {
 }
 
 /** Returns what an object says: all but its metadata, and but its status, where that is apart. */
-export function contentIn(object: Bag, { hasPlainStatus = false }: WatchedKind): Bag {
+export function contentIn(object: Bag, { hasNoStatusSubresource = false }: WatchedKind): Bag {
   const { apiVersion: _, kind: __, metadata: ___, status, ...content } = object;
-  return hasPlainStatus ? { ...content, status } : content;
+  return hasNoStatusSubresource ? { ...content, status } : content;
 }
 
 /** What cannot be changed in an object that is there, as a text to compare. */

@@ -128,7 +128,7 @@ export class World implements CacheReader {
   /** Is an object another one than it was, as far as anything is decided by it? */
   isChanged(before: Seen | undefined, now: Seen | undefined): boolean {
     const one = before ?? now;
-    if (one !== undefined && this.kindFor(one).hasMereStatus) return !isSameButStatus(before, now);
+    if (one !== undefined && this.kindFor(one).ignoresStatus) return !isSameButStatus(before, now);
     return contentOf(before) !== contentOf(now);
   }
 
@@ -166,7 +166,7 @@ export class World implements CacheReader {
       const concern = this.concerns(object);
       // One that is gone shows nothing any more: that may be what an owner was waiting for, whatever it is.
       const told = now === undefined ? { ...concern, isEvidence: false } : concern;
-      return this.kindFor(object).hasMereStatus && isSameButStatus(before, now) ? { ...told, owners: [] } : told;
+      return this.kindFor(object).ignoresStatus && isSameButStatus(before, now) ? { ...told, owners: [] } : told;
     });
     for (const concern of new Map(concerns.map((one) => [JSON.stringify(one), one])).values())
       this.changed(concern, key);

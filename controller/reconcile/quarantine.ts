@@ -12,7 +12,7 @@ import { poolKind } from "../cache/kinds.ts";
 import { isOutdated } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { editMetadata } from "../write/metadata.ts";
 
 /** So many addresses of a pool are kept from others. */
@@ -66,13 +66,13 @@ export function nextConflicts({ known, lines, found, mayLeaveOut, conflicting }:
 
 /** Keeps what objects find out about their addresses: which ones of a pool others have. */
 export class Quarantine {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   /** The objects that have found a conflict, by their keys, each with what they say. */
   private readonly telling = new Map<string, string>();
 
-  constructor(ground: Ground, world: World) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World) {
+    this.deps = deps;
     this.world = world;
   }
 
@@ -96,20 +96,20 @@ export class Quarantine {
     const about = [...new Set(owners)].flatMap((owner) => this.world.ofOwner(owner).map(objectKey));
     const found = [...new Set([...this.telling.keys(), ...about])].flatMap((key) => this.foundBy(key));
     const mayLeaveOut: Conflicts["mayLeaveOut"] = (claim, others) =>
-      integrationOf(claim, this.ground.integrations)?.inCluster?.mayLeaveOut?.(claim, others) ?? true;
+      integrationOf(claim, this.deps.integrations)?.inCluster?.mayLeaveOut?.(claim, others) ?? true;
     const { next, by } = nextConflicts({ known, lines, found, mayLeaveOut, conflicting });
     if (by.size === 0) return pool;
     for (const key of by)
-      if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects))
+      if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
         throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
     const annotations = { [conflictsAnnotation]: formatConflicts(next) ?? null };
-    return editMetadata(pool, { annotations }, this.world, this.ground.objects);
+    return editMetadata(pool, { annotations }, this.world, this.deps.objects);
   }
 
   private foundBy(key: string): Found[] {
     const object = this.world.get(key);
     if (object === undefined) return [];
-    const found = this.ground.integrations.flatMap(({ inCluster }) => inCluster?.detected?.(object) ?? []);
+    const found = this.deps.integrations.flatMap(({ inCluster }) => inCluster?.detected?.(object) ?? []);
     return found.map((one) => ({ ...one, by: key }));
   }
 }

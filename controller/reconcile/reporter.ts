@@ -21,7 +21,7 @@ import { factsOf, type Scene, whyPaused } from "../allocate/scene.ts";
 import { isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import { type Ground, timeOf } from "../ground.ts";
+import { type Dependencies, timeOf } from "../dependencies.ts";
 import type { OwnLines } from "../record/lines-by-owner.ts";
 import { isUnreadable } from "../record/unreadable.ts";
 import { DelayedEvents } from "../write/delayed-events.ts";
@@ -35,26 +35,26 @@ import { type Status, type Style, statusPatch } from "./status.ts";
 
 /** Says of pools, and of objects that ask for addresses, how they stand. */
 export class Reporter {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
   private readonly quarantine: Quarantine;
   private readonly delayed: DelayedEvents;
 
-  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
+    this.deps = deps;
     this.world = world;
     this.wanted = wanted;
     this.allocator = allocator;
     this.quarantine = quarantine;
-    this.delayed = new DelayedEvents(ground);
+    this.delayed = new DelayedEvents(deps);
   }
 
   /** Returns in how many milliseconds to look again, if that is needed. */
   async report(key: string): Promise<number | undefined> {
     const object = this.world.get(key);
-    const paused = object && whyPaused(object, this.world, this.ground.integrations);
+    const paused = object && whyPaused(object, this.world, this.deps.integrations);
     // A missing Cluster may be on its way. The status and the finalizer of what is paused stay as they are.
     const again = this.delayed.tell(key, key, paused && `It gets and loses nothing: ${paused}`);
     if (object === undefined || isManaged(object) || paused !== undefined) return again;
@@ -70,7 +70,7 @@ export class Reporter {
     } catch (error) {
       const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
       // Of pools, which hardly anybody else writes, the watch tells soon enough.
-      if (isOutdated && !isNodeIPPool(object)) await refresh(key, this.world, this.ground.objects);
+      if (isOutdated && !isNodeIPPool(object)) await refresh(key, this.world, this.deps.objects);
       throw error;
     }
   }
@@ -93,12 +93,12 @@ export class Reporter {
     // What was emptied is written anew with the reset that it asks for: it would ask again.
     const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
     if (isNewReset)
-      await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.ground.objects);
+      await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.deps.objects);
     const status = poolStatus(isNewReset ? { ...facts, rebuilding: beingReset } : facts);
     let latest = this.world.get(objectKey(object)) ?? object;
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
     const isOurs = ({ set, claim }: Allocation) => {
-      const of = integrationOf(claim, this.ground.integrations);
+      const of = integrationOf(claim, this.deps.integrations);
       return set === clusterSet && !(of !== undefined && definesPools(of));
     };
     // Of a pool that is being deleted nothing is allocated: addresses that are off their owners need not wait for their time in it.
@@ -115,7 +115,7 @@ export class Reporter {
       async () => {
         // What cannot be read may be in use, or not: the finalizer stays as it is.
         if (!isUnreadable(name, scene.record) && this.allocator.loss.left(name) === 0)
-          await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.ground.objects);
+          await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.deps.objects);
       },
     ]);
     this.tellWrong(object, status);
@@ -133,7 +133,7 @@ export class Reporter {
       const pools = new Set((this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool));
       const next = new Set([...pools].map((name) => nextOf(all.get(name)?.pool)));
       const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. ${[...next].join(" ")}`;
-      if (key !== undefined) this.ground.observer?.wrong(key, "ExhaustedIPPool", message);
+      if (key !== undefined) this.deps.observer?.wrong(key, "ExhaustedIPPool", message);
     }
   }
 
@@ -161,7 +161,7 @@ export class Reporter {
 
   private tellWrong(object: Seen, { conditions: [available] }: Status): void {
     if (available?.status === "False")
-      this.ground.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
+      this.deps.observer?.wrong(objectKey(object), `${available.reason}`, `${available.message}`);
   }
 
   /** The pools that an object defines, and how they stand. */
@@ -176,23 +176,23 @@ export class Reporter {
   }
 
   private tellOverlap({ object, overlappedBy }: ClusterPool): void {
-    if (overlappedBy !== undefined) this.ground.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
+    if (overlappedBy !== undefined) this.deps.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
   }
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
-    const integration = readerOf(object, this.ground.integrations);
+    const integration = readerOf(object, this.deps.integrations);
     if (integration?.inCluster === undefined) return;
     // What an owner has on record is not known, so its status and its finalizer stay as they are.
     const { owners } = this.world.concerns(object);
     const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
-    if (waits !== undefined) return this.ground.observer?.wrong(key, "UnsynchronizedIPPool", waits);
+    if (waits !== undefined) return this.deps.observer?.wrong(key, "UnsynchronizedIPPool", waits);
     const rejected = scene.whyRejected(object);
-    if (rejected !== undefined) this.ground.observer?.wrong(key, "InvalidSpec", rejected);
+    if (rejected !== undefined) this.deps.observer?.wrong(key, "InvalidSpec", rejected);
     const { report, hasHeartbeat = false } = integration.inCluster;
     const known = await this.knownOf(object, scene);
     const said = report(known, factsOf(this.world, scene));
     for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
-      if (message !== undefined) this.ground.observer?.wrong(key, "Refused", message);
+      if (message !== undefined) this.deps.observer?.wrong(key, "Refused", message);
     await this.say(object, said, { hasHeartbeat });
   }
 
@@ -237,7 +237,7 @@ export class Reporter {
     if (other.length > 0) {
       const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
       steps.push(async () => {
-        latest = await editMetadata(latest, { annotations: changed }, this.world, this.ground.objects);
+        latest = await editMetadata(latest, { annotations: changed }, this.world, this.deps.objects);
       });
     }
     // The conditions that unlock the spec stay until it is written.
@@ -250,13 +250,13 @@ export class Reporter {
       if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
     });
     if (finalizer !== undefined)
-      steps.push(() => setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.ground.objects));
+      steps.push(() => setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.deps.objects));
     await takeAll(steps);
   }
 
   /** Throws `conflict` where the server has an object otherwise than it was seen. */
   private async checkNeeded(key: string): Promise<void> {
-    if (await isOutdated(key, this.world.get(key), this.world, this.ground.objects))
+    if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
       throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
   }
 
@@ -267,17 +267,17 @@ export class Reporter {
     const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
     const how = { manager: "nodeippool", force };
     const watched = this.world.kindFor(object);
-    return this.world.take(watched, await this.ground.objects.apply(watched, part, how));
+    return this.world.take(watched, await this.deps.objects.apply(watched, part, how));
   }
 
   private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
-    const patch = statusPatch(asBag(object.status), status, style, timeOf(this.ground));
+    const patch = statusPatch(asBag(object.status), status, style, timeOf(this.deps));
     if (patch === undefined) return object;
     const kind = this.world.kindFor(object);
     const { name, namespace, uid, resourceVersion } = object.metadata;
     const body = { metadata: { uid, resourceVersion }, status: patch };
     const options = { type: "merge", subresource: "status" } as const;
-    const stored = await this.ground.objects.patch(kind, name, namespace, body, options);
+    const stored = await this.deps.objects.patch(kind, name, namespace, body, options);
     return this.world.take(kind, stored);
   }
 }

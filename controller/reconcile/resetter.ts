@@ -7,7 +7,7 @@ import { integrationOf, isNodeIPPool } from "../allocate/asking.ts";
 import type { Reset } from "../allocate/reset.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { editMetadata } from "../write/metadata.ts";
 import type { Reporter } from "./reporter.ts";
 
@@ -21,13 +21,13 @@ import type { Reporter } from "./reporter.ts";
  *  yes                           | no                          | the annotation is removed
  */
 export class Resetter {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   private readonly allocator: Allocator;
   private readonly reporter: Reporter;
 
-  constructor(ground: Ground, world: World, allocator: Allocator, reporter: Reporter) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World, allocator: Allocator, reporter: Reporter) {
+    this.deps = deps;
     this.world = world;
     this.allocator = allocator;
     this.reporter = reporter;
@@ -40,7 +40,7 @@ export class Resetter {
     const object = this.world.get(key);
     if (reset === undefined || object === undefined) return undefined;
     if (reset.problem !== undefined) {
-      this.ground.observer?.wrong(key, "InvalidReset", reset.problem);
+      this.deps.observer?.wrong(key, "InvalidReset", reset.problem);
       return undefined;
     }
     const pool = pools.get(reset.pool)?.object ?? object;
@@ -49,8 +49,8 @@ export class Resetter {
       await this.reporter.report(objectKey(pool));
       return 0;
     }
-    if (await this.allocator.hasToFree(key)) return this.ground.timing.fresh;
-    await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.ground.objects);
+    if (await this.allocator.hasToFree(key)) return this.deps.timing.fresh;
+    await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.deps.objects);
     await this.reporter.report(objectKey(pool));
     await this.tellKept(reset);
     return undefined;
@@ -62,13 +62,13 @@ export class Resetter {
     const kept = releasing.filter((line) => line.set === clusterSet && covers(line));
     if (kept.length === 0) return;
     const freeOnce = new Set(
-      kept.map(({ claim }) => integrationOf(claim, this.ground.integrations)?.freeOnce ?? byReports),
+      kept.map(({ claim }) => integrationOf(claim, this.deps.integrations)?.freeOnce ?? byReports),
     );
     const some = kept.slice(0, few).map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`);
     const rest = kept.length > few ? ` and ${kept.length - few} more` : "";
     const why = [...freeOnce].join("; or ");
     const message = `${resetAnnotation} kept ${some.join(", ")}${rest} of pool ${pool}: an address is free once ${why}.`;
-    this.ground.observer?.wrong(key, "ResetKept", message);
+    this.deps.observer?.wrong(key, "ResetKept", message);
   }
 }
 

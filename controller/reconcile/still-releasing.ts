@@ -5,7 +5,7 @@ import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Allocator, Looked } from "../allocate/allocator.ts";
 import { integrationOf } from "../allocate/asking.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { keyOfLine } from "../record/release-hold.ts";
 
 /** For so many milliseconds an address may be releasing without an Event. */
@@ -37,14 +37,14 @@ interface Stuck {
  * They are sent on the pool, on what asked for the address and on what was made to take it off; if none of these is there, on its owner.
  */
 export class StillReleasing {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   private readonly allocator: Allocator;
   /** By owner, as of the last look at it. */
   private readonly left = new Map<string, readonly Left[]>();
 
-  constructor(ground: Ground, world: World, allocator: Allocator) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World, allocator: Allocator) {
+    this.deps = deps;
     this.world = world;
     this.allocator = allocator;
   }
@@ -70,7 +70,7 @@ export class StillReleasing {
     const byObject = new Map<string, Stuck[]>();
     for (const [i, one] of (await this.stuck(long)).entries())
       for (const key of this.about(one.line, i < most)) byObject.set(key, [...(byObject.get(key) ?? []), one]);
-    for (const [key, stuck] of byObject) this.ground.observer?.wrong(key, "StillReleasing", this.messageOf(stuck));
+    for (const [key, stuck] of byObject) this.deps.observer?.wrong(key, "StillReleasing", this.messageOf(stuck));
     return Math.min(releasingDelay, ...waits);
   }
 
@@ -90,7 +90,7 @@ export class StillReleasing {
   }
 
   private partOf({ claim }: Allocation): InCluster | undefined {
-    return integrationOf(claim, this.ground.integrations)?.inCluster;
+    return integrationOf(claim, this.deps.integrations)?.inCluster;
   }
 
   /** The keys of the objects that have an Event about a line. */
@@ -111,7 +111,7 @@ export class StillReleasing {
 
   private releaseByName(stuck: readonly Stuck[]): string {
     const names = stuck.slice(0, few).map(({ line }) => formatBlock(line));
-    return `If you know that it is off: ${releaseCommand(names, this.ground.state.where?.namespace)}`;
+    return `If you know that it is off: ${releaseCommand(names, this.deps.state.where?.namespace)}`;
   }
 }
 

@@ -1,5 +1,5 @@
 import { IpamError, type Plan, type Snapshot } from "../../core/index.ts";
-import type { Ground, RecordChange } from "../ground.ts";
+import type { Dependencies, RecordChange } from "../dependencies.ts";
 import { LinesByOwner } from "./lines-by-owner.ts";
 import { type MovedLine, movedBetween } from "./moved-lines.ts";
 import { noChange, together, writtenOf } from "./record-change.ts";
@@ -17,7 +17,7 @@ export class KnownRecord {
   damage: string | undefined;
   /** When it was last read. */
   readAt = Number.NEGATIVE_INFINITY;
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private snapshot: Snapshot | undefined;
   private last: Promise<unknown> = Promise.resolve();
   /** Claims whose lines changed: by a commit of ours, or somebody else's. */
@@ -28,9 +28,9 @@ export class KnownRecord {
   private untold = noChange;
 
   /** `graceOf` says for how long a pool wants its addresses held back, in milliseconds. */
-  constructor(ground: Ground, graceOf?: (pool: string) => number) {
-    this.ground = ground;
-    this.hold = new ReleaseHold(ground.clock, ground.timing.hold, graceOf);
+  constructor(deps: Dependencies, graceOf?: (pool: string) => number) {
+    this.deps = deps;
+    this.hold = new ReleaseHold(deps.clock, deps.timing.hold, graceOf);
   }
 
   /** As it was last seen. */
@@ -48,7 +48,7 @@ export class KnownRecord {
     return this.inTurn(async () => {
       this.snapshot = undefined;
       this.untold = together(writtenOf(this.untold, this.lines), change);
-      return this.know(await this.ground.state.commit(plan));
+      return this.know(await this.deps.state.commit(plan));
     });
   }
 
@@ -94,7 +94,7 @@ export class KnownRecord {
   }
 
   private isFresh(): boolean {
-    const { clock, timing } = this.ground;
+    const { clock, timing } = this.deps;
     return clock.now() - this.readAt <= timing.fresh;
   }
 
@@ -106,7 +106,7 @@ export class KnownRecord {
   }
 
   private async readAnew(): Promise<Snapshot> {
-    const { clock, state, timing } = this.ground;
+    const { clock, state, timing } = this.deps;
     const at = clock.now();
     const snapshot = await state.read().catch((error) => {
       if (error instanceof IpamError && ["corrupt", "invalid"].includes(error.code)) {

@@ -7,8 +7,8 @@ import {
   ownerOfKey,
   type Snapshot,
 } from "../../core/index.ts";
+import type { Observer } from "../dependencies.ts";
 import type { Finder } from "../events.ts";
-import type { Observer } from "../ground.ts";
 
 /** A claim whose live address somebody else has changed in the record. */
 export interface MovedLine {

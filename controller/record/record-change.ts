@@ -1,5 +1,5 @@
 import { type Allocation, formatBlock, identityOf, ownerOfKey, type Plan } from "../../core/index.ts";
-import type { RecordChange } from "../ground.ts";
+import type { RecordChange } from "../dependencies.ts";
 import type { LinesByOwner } from "./lines-by-owner.ts";
 
 /** Returns what a plan changes; `isAdopted` says of a new line whether its owner has the address already. */

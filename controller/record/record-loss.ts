@@ -2,7 +2,7 @@ import { ownerOfKey, type Pending, placeOf, type Snapshot } from "../../core/ind
 import { asBag } from "../../schema/objects.ts";
 import { poolKind } from "../cache/kinds.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { differing } from "./lines-by-owner.ts";
 import { isUnreadable } from "./unreadable.ts";
 
@@ -16,14 +16,14 @@ import { isUnreadable } from "./unreadable.ts";
  *  has not        | the status of the NodeIPPool| keeps its count, so that a controller that starts meanwhile waits, too
  */
 export class RecordLoss {
-  private readonly ground: Pick<Ground, "clock" | "log" | "observer" | "timing">;
+  private readonly deps: Pick<Dependencies, "clock" | "log" | "observer" | "timing">;
   private readonly world: World;
   /** Until when nothing new is allocated, by pool. */
   private readonly until = new Map<string, number>();
   private last: Snapshot | undefined;
 
-  constructor(ground: RecordLoss["ground"], world: World) {
-    this.ground = ground;
+  constructor(deps: RecordLoss["deps"], world: World) {
+    this.deps = deps;
     this.world = world;
   }
 
@@ -32,7 +32,7 @@ export class RecordLoss {
     if (now === this.last) return;
     const lost = this.last === undefined ? this.lostByStatus(now) : lostBetween(this.last, now);
     this.last = now;
-    const { clock, timing } = this.ground;
+    const { clock, timing } = this.deps;
     for (const [pool, count] of lost) {
       this.until.set(pool, clock.now() + timing.send + timing.request);
       if (!now.base.has(pool)) this.say(pool, count);
@@ -41,13 +41,13 @@ export class RecordLoss {
 
   /** Returns for how many milliseconds nothing new is allocated from a pool. */
   left(pool: string): number {
-    return Math.max(0, (this.until.get(pool) ?? 0) - this.ground.clock.now());
+    return Math.max(0, (this.until.get(pool) ?? 0) - this.deps.clock.now());
   }
 
   /** Returns why nothing new is allocated from a pool now. */
   whyWaits(pool: string): string | undefined {
     if (this.left(pool) === 0) return undefined;
-    const seconds = Math.ceil((this.ground.timing.send + this.ground.timing.request) / 1000);
+    const seconds = Math.ceil((this.deps.timing.send + this.deps.timing.request) / 1000);
     return `Addresses of pool ${pool} are gone from the record. Nothing new is allocated for ${seconds} seconds, because a write that was decided by them may still be on its way.`;
   }
 
@@ -71,8 +71,8 @@ export class RecordLoss {
   private say(pool: string, count: number): void {
     const message = `The record of pool ${pool} is gone: it had ${count} addresses. Those that nodes and other objects show are adopted again, and go to no other owner. If you have a backup of the record, restore it.`;
     const key = `${poolKind}/${pool}`;
-    if (this.world.get(key) === undefined) this.ground.log({ level: "warn", message });
-    else this.ground.observer?.wrong(key, "RecordLost", message);
+    if (this.world.get(key) === undefined) this.deps.log({ level: "warn", message });
+    else this.deps.observer?.wrong(key, "RecordLost", message);
   }
 }
 

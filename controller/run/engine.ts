@@ -5,12 +5,12 @@ import { kindOf, objectKey } from "../../integrations/object-key.ts";
 import { Queue } from "../../kube/index.ts";
 import { Allocator, type Decided } from "../allocate/allocator.ts";
 import { goesWithOwner, poolObjects } from "../allocate/asking.ts";
-import { awaitsFinalizer } from "../allocate/owner-standing.ts";
+import { usesShownBy } from "../allocate/observations.ts";
+import { awaitsFinalizer } from "../allocate/owner-state.ts";
 import { unusableIn } from "../allocate/scene.ts";
-import { usesShownBy } from "../allocate/shown.ts";
 import { kindsOf, poolKind } from "../cache/kinds.ts";
 import { World } from "../cache/world.ts";
-import type { Ground, Observer } from "../ground.ts";
+import type { Dependencies, Observer } from "../dependencies.ts";
 import { retryLevel } from "../log.ts";
 import { Quarantine } from "../reconcile/quarantine.ts";
 import { Reporter } from "../reconcile/reporter.ts";
@@ -52,7 +52,7 @@ export class Engine {
   private readonly stillReleasing: StillReleasing;
   private readonly observer: Observer | undefined;
   private readonly timing: Timing;
-  private readonly integrations: Ground["integrations"];
+  private readonly integrations: Dependencies["integrations"];
   private readonly wanted = new Wanted();
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
@@ -68,8 +68,8 @@ export class Engine {
   /** Was everything decided upon once? */
   hasDecided = false;
 
-  constructor(ground: Ground) {
-    const { cache, clock, timing, random, log, observer, integrations } = ground;
+  constructor(deps: Dependencies) {
+    const { cache, clock, timing, random, log, observer, integrations } = deps;
     this.integrations = integrations;
     this.world = new World(cache, kindsOf(integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
@@ -84,12 +84,12 @@ export class Engine {
     });
     this.observer = observer;
     this.timing = timing;
-    this.allocator = new Allocator(ground, this.world);
-    this.applier = new Applier(ground, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
-    this.quarantine = new Quarantine(ground, this.world);
-    this.reporter = new Reporter(ground, this.world, this.wanted, this.allocator, this.quarantine);
-    this.resetter = new Resetter(ground, this.world, this.allocator, this.reporter);
-    this.stillReleasing = new StillReleasing(ground, this.world, this.allocator);
+    this.allocator = new Allocator(deps, this.world);
+    this.applier = new Applier(deps, this.world, this.wanted, this.allocator, (key) => this.queue.add(key));
+    this.quarantine = new Quarantine(deps, this.world);
+    this.reporter = new Reporter(deps, this.world, this.wanted, this.allocator, this.quarantine);
+    this.resetter = new Resetter(deps, this.world, this.allocator, this.reporter);
+    this.stillReleasing = new StillReleasing(deps, this.world, this.allocator);
   }
 
   /** The world is known: from now on it is acted upon. */
@@ -148,7 +148,7 @@ export class Engine {
     const there = this.world.get(key);
     const isMade = this.wanted.get(key) !== undefined || there === undefined || isManaged(there);
     if (isMade) {
-      this.applier.fares(key);
+      this.applier.health(key);
       this.queue.add(`apply ${key}`);
     } else this.queue.addAfter(`report ${key}`, awaitsFinalizer(key, this.world, this.integrations) ? 0 : pause);
   }

@@ -3,15 +3,15 @@ import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
 import type { FreeingNodes } from "../../integrations/freeing-nodes.ts";
 import { objectKey } from "../../integrations/object-key.ts";
 import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../../kube/index.ts";
-import { integrationsInCluster, tendingInCluster } from "../../pipeline/integrations.ts";
+import { integrationsInCluster, reconcilersInCluster } from "../../pipeline/integrations.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";
 import { Cache } from "../cache/cache.ts";
-import { kindsOf, kindsOfTending } from "../cache/kinds.ts";
+import { kindsOf, kindsOfReconciler } from "../cache/kinds.ts";
 import type { Seen } from "../cache/seen.ts";
-import type { Ground, LogEvent, Observer } from "../ground.ts";
+import type { Dependencies, LogEvent, Observer } from "../dependencies.ts";
 import { logChange } from "../log.ts";
-import { Tender } from "../reconcile/tender.ts";
+import { ReconcileLoop } from "../reconcile/reconcile-loop.ts";
 import { type Timing, timing as usual } from "../timing.ts";
 import { tellContest, tellRefused } from "../write/contest.ts";
 import { EventWriter } from "../write/event-writer.ts";
@@ -63,21 +63,21 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
   const observer = observerOf(log, metrics, () => events);
-  const tendings = tendingInCluster(options);
+  const reconcilers = reconcilersInCluster(options);
   const integrations = integrationsInCluster(options);
-  const cache = new Cache([...kindsOf(integrations), ...tendings.flatMap(kindsOfTending)]);
+  const cache = new Cache([...kindsOf(integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
   const worlds = () => looking.map(({ world }) => world);
   const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));
-  const ground = { cache, objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
+  const deps = { cache, objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
-    ...{ ...ground, observer },
+    ...{ ...deps, observer },
     state: counting({ ...kubernetes(recorded, namespace, { goesOn: true }), where: { namespace } }, (error) =>
       metrics?.committed(error),
     ),
     integrations,
   });
-  const looking = [engine, ...tendings.map((one) => new Tender({ ...ground, observer }, one))];
-  const events = new EventWriter({ ...ground, objects: unlimited }, (key) => cache.get(key), engine.allocator, signal);
+  const looking = [engine, ...reconcilers.map((one) => new ReconcileLoop({ ...deps, observer }, one))];
+  const events = new EventWriter({ ...deps, objects: unlimited }, (key) => cache.get(key), engine.allocator, signal);
   const shown = (object: Seen) => tellWrongKeys(object, observer);
   const watches = watchesOf(source, cache, looking, { log, timing, signal, shown });
   const vitals = () => vitalsOf(engine, looking, watches.states, signal);
@@ -91,7 +91,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
 }
 
 /** Returns what logs and counts what was done, and writes Events about it. */
-function observerOf(log: Ground["log"], metrics: Metrics | undefined, events: () => EventWriter): Observer {
+function observerOf(log: Dependencies["log"], metrics: Metrics | undefined, events: () => EventWriter): Observer {
   return {
     ran: (key, ms, error) => {
       log({ level: "debug", message: "ran", key, ms: Math.round(ms) });

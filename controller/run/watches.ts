@@ -4,13 +4,13 @@ import type { Cache } from "../cache/cache.ts";
 import { keep, type Seen } from "../cache/seen.ts";
 import { Selections } from "../cache/selections.ts";
 import { type CachedKind, selectionsOf } from "../cache/world-kind.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { Engine } from "./engine.ts";
 
-/** What looks at the world, and acts upon it: the engine, and each tender. */
+/** What reads the cache, and acts upon it: the engine, and the loop of each reconciler. */
 export type Looking = Pick<Engine, "world" | "queue" | "open" | "lookAgain">;
 
-interface Watching extends Pick<Ground, "log" | "timing"> {
+interface Watching extends Pick<Dependencies, "log" | "timing"> {
   readonly signal: AbortSignal;
   /** Called with each object that a watch shows, as it is kept. */
   readonly shown: (object: Seen) => void;

@@ -3,7 +3,7 @@ import { objectKey } from "../../integrations/object-key.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { wrongKeys } from "../../schema/own-keys.ts";
 import type { Seen } from "../cache/seen.ts";
-import type { Observer } from "../ground.ts";
+import type { Observer } from "../dependencies.ts";
 
 /** Reports labels and annotations of ours that have no effect, on the object that has them. Nothing else depends on it: the object is served as it is. */
 export function tellWrongKeys(object: Seen, observer: Pick<Observer, "wrong">): void {

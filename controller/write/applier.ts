@@ -6,11 +6,11 @@ import type { Stored } from "../../kube/index.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
-import { isWaiting } from "../allocate/owner-standing.ts";
+import { isWaiting } from "../allocate/owner-state.ts";
 import { refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import type { Ground } from "../ground.ts";
+import type { Dependencies } from "../dependencies.ts";
 import { type Change, changeOf, isEnd, isOfContent, leftMessage } from "./change.ts";
 import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
 import { DelayedEvents } from "./delayed-events.ts";
@@ -21,7 +21,7 @@ import type { Wanted, WantedObject } from "./wanted.ts";
 
 /** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
 export class Applier {
-  private readonly ground: Ground;
+  private readonly deps: Dependencies;
   private readonly world: World;
   private readonly wanted: Wanted;
   private readonly allocator: Allocator;
@@ -32,18 +32,18 @@ export class Applier {
   private readonly compared = new Compared();
   private readonly delayed: DelayedEvents;
 
-  constructor(ground: Ground, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
-    this.ground = ground;
+  constructor(deps: Dependencies, world: World, wanted: Wanted, allocator: Allocator, again: (key: string) => void) {
+    this.deps = deps;
     this.world = world;
     this.wanted = wanted;
     this.allocator = allocator;
     this.again = again;
-    this.delayed = new DelayedEvents(ground);
+    this.delayed = new DelayedEvents(deps);
     this.rollouts = new Rollouts(world, wanted, allocator);
   }
 
   /** Something may have changed in how an object fares: others of its source may start by that. */
-  fares(key: string): void {
+  health(key: string): void {
     const there = this.world.get(key);
     const origin = this.originOf(key, there);
     if (origin === undefined) return;
@@ -70,10 +70,10 @@ export class Applier {
     if (owner === undefined) return;
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
     const change = this.changeOf(key, owner, wanted, there, part);
-    if (isEnd(change) && isWaiting(owner, this.world, this.ground.integrations)) return;
+    if (isEnd(change) && isWaiting(owner, this.world, this.deps.integrations)) return;
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
-    const isOld = asOf === undefined || this.ground.clock.now() - asOf > this.ground.timing.send;
+    const isOld = asOf === undefined || this.deps.clock.now() - asOf > this.deps.timing.send;
     const isOpen = change !== "none" && this.isOpen(key, wanted, there);
     const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, part));
     if ((isOld && (isWrite || isEnd(change))) || isMissing) {
@@ -102,7 +102,7 @@ export class Applier {
 
   /** What others say of an object, or of an earlier one of its name. */
   private reportsOf(key: string): Seen[] {
-    return this.world.ofSource(key).filter((one) => !asks(one, this.ground.integrations));
+    return this.world.ofSource(key).filter((one) => !asks(one, this.deps.integrations));
   }
 
   /** What is done about an object, but for its being written. */
@@ -133,7 +133,7 @@ export class Applier {
     const isTakenOver =
       isOthers &&
       (wanted === undefined
-        ? goesWithOwner(there, this.world, this.ground.integrations)
+        ? goesWithOwner(there, this.world, this.deps.integrations)
         : part.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
     const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, part));
@@ -158,7 +158,7 @@ export class Applier {
 
   /** A webhook may only have added to it: what the server has is compared with what was applied. */
   private async compare(key: string, wanted: WantedObject): Promise<undefined> {
-    await refresh(key, this.world, this.ground.objects, (stored) => this.note(wanted, stored));
+    await refresh(key, this.world, this.deps.objects, (stored) => this.note(wanted, stored));
     this.again(`apply ${key}`);
   }
 
@@ -179,7 +179,7 @@ export class Applier {
     wanted: RenderedObject | undefined,
     part: InCluster,
   ): Promise<void> {
-    const { log, objects, observer } = this.ground;
+    const { log, objects, observer } = this.deps;
     // Of what is not ours, a watch that selects by labels tells nothing.
     await refresh(key, this.world, objects);
     if (this.world.get(key) === undefined) return;
@@ -206,7 +206,7 @@ export class Applier {
     const whole = there === undefined || isReplaced(there, kind) ? withAppliedDigest(ours, wanted.fingerprint) : ours;
     const key = objectKey(object);
     try {
-      const { objects } = this.ground;
+      const { objects } = this.deps;
       const stored =
         there === undefined
           ? await objects.create(kind, whole)
@@ -222,8 +222,8 @@ export class Applier {
 
   private async delete(key: string, there: Seen): Promise<void> {
     try {
-      await this.ground.objects.delete(this.world.kindFor(there), there as unknown as Stored);
-      await refresh(key, this.world, this.ground.objects);
+      await this.deps.objects.delete(this.world.kindFor(there), there as unknown as Stored);
+      await refresh(key, this.world, this.deps.objects);
     } catch (error) {
       await this.recover(key, error);
     }
@@ -231,7 +231,7 @@ export class Applier {
 
   private async unprotect(there: Seen, { protection }: InCluster): Promise<void> {
     try {
-      if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.ground.objects);
+      if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.deps.objects);
     } catch (error) {
       await this.recover(objectKey(there), error);
     }
@@ -241,9 +241,9 @@ export class Applier {
   private async recover(key: string, error: unknown): Promise<never> {
     const isRead = error instanceof IpamError && (error.code === "conflict" || error.code === "unknown-outcome");
     try {
-      if (isRead) await refresh(key, this.world, this.ground.objects);
+      if (isRead) await refresh(key, this.world, this.deps.objects);
     } finally {
-      this.fares(key);
+      this.health(key);
     }
     throw error;
   }
@@ -259,7 +259,7 @@ export class Applier {
 
   private sourceOf(key: string, there: Seen | undefined): string | undefined {
     const isMade =
-      there !== undefined && (isManaged(there) || goesWithOwner(there, this.world, this.ground.integrations));
+      there !== undefined && (isManaged(there) || goesWithOwner(there, this.world, this.deps.integrations));
     const made = isMade ? this.world.concerns(there).sources[0] : undefined;
     const source = this.wanted.get(key)?.source ?? made;
     if (source === undefined) return this.sources.get(key);
@@ -286,6 +286,6 @@ export class Applier {
   private partOf(key: string, source: string | undefined): InCluster | undefined {
     const makes = (one: Integration) =>
       one.inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source ?? ""));
-    return this.ground.integrations.find(makes)?.inCluster;
+    return this.deps.integrations.find(makes)?.inCluster;
   }
 }

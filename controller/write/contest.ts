@@ -2,7 +2,7 @@ import type { WatchedKind } from "../../integrations/in-cluster.ts";
 import { objectKey } from "../../integrations/object-key.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
-import type { Observer } from "../ground.ts";
+import type { Observer } from "../dependencies.ts";
 import { changedFields, fieldPath, isOnlyDropped } from "./superset.ts";
 import type { Contested, Refused, Write } from "./write-limit.ts";
 

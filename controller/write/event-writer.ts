@@ -1,7 +1,7 @@
 import type { KubeObject } from "../../kube/index.ts";
 import type { Seen } from "../cache/seen.ts";
+import { type Dependencies, type RecordChange, timeOf } from "../dependencies.ts";
 import { eventOfProblem, eventsOf, eventWrite, type Finder, type Said, type Written } from "../events.ts";
-import { type Ground, type RecordChange, timeOf } from "../ground.ts";
 
 /** What happens within so many milliseconds is said at once. */
 const settle = 1000;
@@ -24,7 +24,7 @@ const recordEvents = [
 
 /** Writes Events, one after the other and as well as it goes: one that cannot be written is dropped, and nothing waits for one. */
 export class EventWriter {
-  private readonly ground: Pick<Ground, "objects" | "clock" | "today" | "log">;
+  private readonly deps: Pick<Dependencies, "objects" | "clock" | "today" | "log">;
   private readonly find: (key: string) => Seen | undefined;
   private readonly finder: Finder;
   private readonly signal: AbortSignal;
@@ -37,8 +37,8 @@ export class EventWriter {
   private number = 0;
 
   /** It writes until the signal aborts. `find` finds objects by their keys. */
-  constructor(ground: EventWriter["ground"], find: EventWriter["find"], finder: Finder, signal: AbortSignal) {
-    this.ground = ground;
+  constructor(deps: EventWriter["deps"], find: EventWriter["find"], finder: Finder, signal: AbortSignal) {
+    this.deps = deps;
     this.find = find;
     this.finder = finder;
     this.signal = signal;
@@ -58,13 +58,13 @@ export class EventWriter {
   private begin(): void {
     if (this.isBusy) return;
     this.isBusy = true;
-    this.writeAll().catch((error) => this.ground.log({ level: "error", message: "Events are lost", error }));
+    this.writeAll().catch((error) => this.deps.log({ level: "error", message: "Events are lost", error }));
   }
 
   private async writeAll(): Promise<void> {
     try {
       while (this.changes.length + this.problems.size > 0) {
-        await this.ground.clock.sleep(settle, this.signal);
+        await this.deps.clock.sleep(settle, this.signal);
         for (const said of this.take()) if (!this.signal.aborted) await this.write(said);
       }
     } finally {
@@ -91,11 +91,11 @@ export class EventWriter {
   private async write(said: Said): Promise<void> {
     const key = `${this.find(said.about)?.metadata.uid} ${said.reason}`;
     const last = this.written.get(key);
-    const now = this.ground.clock.now();
+    const now = this.deps.clock.now();
     const what = eventWrite(said, last, now);
     try {
       if (what !== "none" && said.type === "Warning")
-        this.ground.log({ level: "warn", message: said.message, object: said.about, reason: said.reason });
+        this.deps.log({ level: "warn", message: said.message, object: said.about, reason: said.reason });
       if (what === "create") await this.create(said, key, now);
       if (what === "count" && last !== undefined) {
         await this.count(said, last);
@@ -105,7 +105,7 @@ export class EventWriter {
     } catch (error) {
       this.written.delete(key);
       if (!this.hasFailed)
-        this.ground.log({ level: "warn", message: "an Event cannot be written", object: said.about, error });
+        this.deps.log({ level: "warn", message: "an Event cannot be written", object: said.about, error });
       this.hasFailed = true;
     }
   }
@@ -113,7 +113,7 @@ export class EventWriter {
   private async create(said: Said, key: string, now: number): Promise<void> {
     const object = this.find(said.about);
     if (object === undefined) return;
-    const time = timeOf(this.ground);
+    const time = timeOf(this.deps);
     const { apiVersion, kind, metadata } = object;
     const { name: of, namespace, uid } = metadata;
     const name = `${of.slice(0, 200)}.${Date.parse(time).toString(16)}${(++this.number).toString(16)}`;
@@ -131,7 +131,7 @@ export class EventWriter {
       source: { component },
       reportingComponent: component,
     };
-    await this.ground.objects.create(resource, event as KubeObject);
+    await this.deps.objects.create(resource, event as KubeObject);
     if (said.type === "Warning") this.remember(key, { name, count: 1, message: said.message, at: now });
   }
 
@@ -148,7 +148,7 @@ export class EventWriter {
   /** Says it once more. */
   private async count(said: Said, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
     const namespace = this.find(said.about)?.metadata.namespace ?? "default";
-    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: timeOf(this.ground) };
-    await this.ground.objects.patch(resource, name, namespace, body, { type: "merge" });
+    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: timeOf(this.deps) };
+    await this.deps.objects.patch(resource, name, namespace, body, { type: "merge" });
   }
 }

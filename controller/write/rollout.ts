@@ -1,4 +1,4 @@
-import type { Fares } from "../../integrations/in-cluster.ts";
+import type { RolloutHealth } from "../../integrations/in-cluster.ts";
 
 /**
  * The gate of one source: how many of its objects may be on their way at once. An object whose owner is out of reach and has not begun is not
@@ -12,26 +12,26 @@ import type { Fares } from "../../integrations/in-cluster.ts";
  *  none fails  | limit or more    | waits
  */
 export class Rollout {
-  private readonly fares = new Map<string, Fares>();
+  private readonly health = new Map<string, RolloutHealth>();
   private readonly waiting = new Set<string>();
   private readonly counts = { available: 0, failing: 0, progressing: 0, unreachable: 0 };
 
   /** Says how an object fares; undefined if it is not there. */
-  set(key: string, fares: Fares | undefined): void {
-    const before = this.fares.get(key);
-    if (before === fares) return;
+  set(key: string, health: RolloutHealth | undefined): void {
+    const before = this.health.get(key);
+    if (before === health) return;
     if (before !== undefined) this.counts[before]--;
-    if (fares === undefined) this.fares.delete(key);
+    if (health === undefined) this.health.delete(key);
     else {
-      this.fares.set(key, fares);
-      this.counts[fares]++;
+      this.health.set(key, health);
+      this.counts[health]++;
     }
   }
 
   /** May this object be changed now? If so it counts as on its way. */
   start(key: string, limit: number): boolean {
-    const others = this.counts.failing - (this.fares.get(key) === "failing" ? 1 : 0);
-    const isOn = this.fares.get(key) === "progressing";
+    const others = this.counts.failing - (this.health.get(key) === "failing" ? 1 : 0);
+    const isOn = this.health.get(key) === "progressing";
     if ((others > 0 && Number.isFinite(limit)) || (!isOn && this.counts.progressing >= limit)) {
       this.waiting.add(key);
       return false;
@@ -48,7 +48,7 @@ export class Rollout {
 
   /** Is there no object, nor one that waits? */
   isIdle(): boolean {
-    return this.fares.size === 0 && this.waiting.size === 0;
+    return this.health.size === 0 && this.waiting.size === 0;
   }
 
   /** The objects for which there is room now. */

@@ -1,4 +1,4 @@
-import { type Fares, type InCluster, isManaged } from "../../integrations/in-cluster.ts";
+import { type InCluster, isManaged, type RolloutHealth } from "../../integrations/in-cluster.ts";
 import { objectKey } from "../../integrations/object-key.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -77,14 +77,14 @@ export class Rollouts {
   }
 
   /** Returns how an object fares; undefined if there is none. One that only takes addresses off its owner stops no rollout by failing. */
-  private faresOf(key: string, { source, part: { rollout } }: MadeOf): Fares | undefined {
+  private faresOf(key: string, { source, part: { rollout } }: MadeOf): RolloutHealth | undefined {
     if (this.writing.has(key)) return "progressing";
     const object = this.world.get(key);
     if (object === undefined) return undefined;
     const owner = this.ownerOf(object);
-    const fares = rollout?.fares(object, this.world.ofSource(key), this.world.owner(owner)) ?? "available";
+    const health = rollout?.health(object, this.world.ofSource(key), this.world.owner(owner)) ?? "available";
     const isOf = (claim: string) => this.allocator.sourceOf(claim) === source;
-    return fares === "failing" && !this.allocator.record.mayHaveLive(owner, isOf) ? "available" : fares;
+    return health === "failing" && !this.allocator.record.mayHaveLive(owner, isOf) ? "available" : health;
   }
 
   private ownerOf(object: Seen): string {

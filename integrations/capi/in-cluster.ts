@@ -117,7 +117,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       kind: claimKind,
       plural: "ipaddressclaims",
       isOwner: true,
-      hasMereStatus: true,
+      ignoresStatus: true,
       keep: ({ spec, status }) => ({ spec, status }),
     },
     {
@@ -135,7 +135,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       apiVersion: `cluster.x-k8s.io/${version}`,
       kind: "Cluster",
       plural: "clusters",
-      hasMereStatus: true,
+      ignoresStatus: true,
       keep: ({ spec }) => ({ spec: { paused: asBag(spec)?.paused } }),
     },
   ];

@@ -3,7 +3,7 @@ import { keyOfDefinition } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import type { Needs, TendStep } from "../tending.ts";
+import type { Needs, Step } from "../reconciler.ts";
 import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
@@ -33,7 +33,7 @@ import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
  * A claim of another network than the VM's is none that it asks for. If the condition of a claim says what is wrong with it, so
  * does an Event on the VM.
  */
-export function claimSteps(view: VmView): TendStep[] {
+export function claimSteps(view: VmView): Step[] {
   const holder = holderOf(view);
   const asked = holder === undefined ? [] : askedBy(view, holder);
   const byName = new Map(asked.map((one) => [one.name, one]));
@@ -46,13 +46,13 @@ export function claimSteps(view: VmView): TendStep[] {
   ];
 }
 
-function madeFor({ namespace }: VmView, holder: Bag, asked: AskedClaim): TendStep[] {
+function madeFor({ namespace }: VmView, holder: Bag, asked: AskedClaim): Step[] {
   if (asked.why !== undefined) return [warn(holder, asked.why)];
   if (asked.network === undefined) return [];
   return [{ verb: "create", object: claimFor(holder, namespace, asked.network.network, asked) }];
 }
 
-function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undefined, view: VmView): TendStep[] {
+function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undefined, view: VmView): Step[] {
   const { finalizers, annotations = {} } = asBag(claim.metadata) ?? {};
   const heldFor = asBag(annotations)?.[heldAnnotation];
   const isHeld = asList(finalizers).includes(hold);
@@ -82,7 +82,7 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
 }
 
 /** The VM says otherwise what it asks for. */
-function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: boolean, holder: Bag): TendStep[] {
+function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: boolean, holder: Bag): Step[] {
   if (why !== undefined) return [warn(holder, why)];
   const isAsked = `${plannedFor(claim) ?? ""}` === wanted;
   if (!isMade || isRendered(claim) || network === undefined || isDeleting(claim) || isAsked) return [];
@@ -90,12 +90,12 @@ function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: bo
   return [{ verb: "change", object: claim, fields: { metadata: { annotations } } }];
 }
 
-function waitingFor(claim: Bag, holder: Bag): TendStep[] {
+function waitingFor(claim: Bag, holder: Bag): Step[] {
   const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
   return status === "False" ? [warn(holder, `IPAMClaim ${nameOf(claim)}: ${message}`)] : [];
 }
 
-function change(claim: Bag, finalizers: readonly unknown[], heldFor: string | null, needs?: Needs): TendStep {
+function change(claim: Bag, finalizers: readonly unknown[], heldFor: string | null, needs?: Needs): Step {
   const fields = { metadata: { finalizers, annotations: { [heldAnnotation]: heldFor } } };
   return { verb: "change", object: claim, fields, ...(needs && { needs }) };
 }
@@ -135,6 +135,6 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips }));
 }
 
-function warn(about: Bag, message: string): TendStep {
+function warn(about: Bag, message: string): Step {
   return { verb: "warn", about: objectKey(about as never), message };
 }

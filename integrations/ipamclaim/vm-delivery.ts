@@ -2,7 +2,7 @@ import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
 import { networksAnnotation } from "../attachment-definition.ts";
 import { isGated, otherGates } from "../gated-pod.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import type { TendStep } from "../tending.ts";
+import type { Step } from "../reconciler.ts";
 import { podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
@@ -20,7 +20,7 @@ import {
 } from "./vm-running-pods.ts";
 import { claimNameFor, holderOf, pluggedInto, type VmView } from "./vm-view.ts";
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
-import { patience } from "./vm-words.ts";
+import { debounce } from "./vm-words.ts";
 
 /**
  * A pod of a VM is scheduled once all its networks were given their addresses.
@@ -41,7 +41,7 @@ import { patience } from "./vm-words.ts";
  * A claim has its addresses where whoever gives them says so, or where they were planned. An Event says why a pod waits: at once
  * if somebody must act, and otherwise once it has waited longer than a start takes.
  */
-export function deliverySteps(view: VmView): TendStep[] {
+export function deliverySteps(view: VmView): Step[] {
   const { instance } = view;
   if (instance === undefined) return [];
   const own = view.pods.filter((pod) => ownersOf(pod).some(({ uid }) => uid === uidOf(instance)));
@@ -51,7 +51,7 @@ export function deliverySteps(view: VmView): TendStep[] {
   });
 }
 
-function stepsForGated(pod: Bag, view: VmView): TendStep[] {
+function stepsForGated(pod: Bag, view: VmView): Step[] {
   const elements = elementsOf(pod);
   if (elements === undefined) return warningsOf(pod, { why: `annotation ${networksAnnotation} is no JSON` });
   const found = networksOn(pod, view).map((one) => one.find());
@@ -97,7 +97,7 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   const name = claimNameFor(called, view);
   const claim = view.claims.find((one) => nameOf(one) === name);
   const why = claim === undefined ? whyNoClaim(name, view, whyNotAsked(name, view)) : whyNotFor(claim, network, view);
-  if (claim === undefined || why !== undefined) return { why: why ?? "", after: patience };
+  if (claim === undefined || why !== undefined) return { why: why ?? "", after: debounce };
   const ips = shownIps(claim);
   const planned = plannedFor(claim);
   const reference = { interface: nic, "ipam-claim-reference": name };

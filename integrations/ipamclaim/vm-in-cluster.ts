@@ -1,7 +1,7 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { attachmentKind } from "../attachment-definition.ts";
 import type { WatchedKind } from "../in-cluster.ts";
-import type { Tending } from "../tending.ts";
+import type { Reconciler } from "../reconciler.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
@@ -19,7 +19,7 @@ export interface ServesVms {
   readonly addresses: boolean;
 }
 
-export function virtualMachines({ claims, addresses }: ServesVms): Tending {
+export function virtualMachines({ claims, addresses }: ServesVms): Reconciler {
   return {
     kinds,
     belongsTo,

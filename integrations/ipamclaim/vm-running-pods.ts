@@ -11,11 +11,11 @@ import {
   reportedInterfaces,
   toldToMultus,
 } from "../pod-allocation.ts";
-import type { Needs, TendStep } from "../tending.ts";
+import type { Needs, Step } from "../reconciler.ts";
 import { addressesIn } from "./ipam-claim.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";
-import { patience } from "./vm-words.ts";
+import { debounce } from "./vm-words.ts";
 
 /** What a network of a pod is given, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which that is normal. */
 export type Given = { readonly given: readonly PodAllocation[] } | { readonly why: string; readonly after?: number };
@@ -50,7 +50,7 @@ export function runningPodSteps(
   instance: Bag,
   networks: readonly NetworkOnPod[],
   view: VmView,
-): readonly TendStep[] {
+): readonly Step[] {
   const elements = elementsOf(pod);
   if (elements === undefined) return [];
   const before = allocationsOf(pod);
@@ -95,7 +95,7 @@ function isUnattached(
 function whyUnattached({ interface: nic, ips = [] }: PodAllocation): Given {
   const what = ips.length === 0 ? `interface ${nic}` : `interface ${nic} with ${ips.join(", ")}`;
   const why = `Multus has not attached ${what}: migrate or restart the VM, and its next pod has it`;
-  return { why, after: patience };
+  return { why, after: debounce };
 }
 
 /** Returns what is found for networks that are being plugged in, and what those that are attached have already. */
@@ -109,7 +109,7 @@ function foundFor(networks: readonly NetworkOnPod[], reported: readonly Reported
 }
 
 /** Returns the Event that says why a network of a pod waits. */
-export function warningsOf(pod: Bag, found: Given): TendStep[] {
+export function warningsOf(pod: Bag, found: Given): Step[] {
   if ("given" in found) return [];
   const { why: message, after } = found;
   return [{ verb: "warn", about: objectKey(pod as never), message, ...(after !== undefined && { after }) }];

@@ -4,7 +4,7 @@ import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { Given } from "./vm-running-pods.ts";
 import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
-import { heldAnnotation, hold, patience } from "./vm-words.ts";
+import { debounce, heldAnnotation, hold } from "./vm-words.ts";
 
 /** Returns why there is no claim of a name. `why` says what is wrong with what the VM asks for, if anything is. */
 export function whyNoClaim(name: string, view: VmView, why: string | undefined): string {
@@ -66,7 +66,7 @@ export function whyNoAddresses(claim: Bag, { bound = [] }: PersistentNetwork, { 
     return { why: `${name}: NodeIPPool ${pool} has authority Plan, so a plan gives its addresses: ${next}` };
   }
   const next = "let the controller serve IPAMClaims, or look at what gives this network its addresses";
-  return { why: `${name} has no addresses yet: ${next}`, after: patience };
+  return { why: `${name} has no addresses yet: ${next}`, after: debounce };
 }
 
 export function whyNoIps({ title }: PersistentNetwork): string {

@@ -10,4 +10,4 @@ export const heldAnnotation = `${ownPrefix}vm-uid`;
 export const hold = "nmstate.io/used-by-vm";
 
 /** For so many milliseconds a start may take without an Event. */
-export const patience = 60_000;
+export const debounce = 60_000;

@@ -3,7 +3,7 @@ import { asBag, type Bag } from "../../schema/objects.ts";
 import { isManaged } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { childName } from "./child.ts";
-import { faresBy } from "./enactment.ts";
+import { healthBy } from "./enactment.ts";
 import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
 import type { Policy } from "./policy.ts";
 import { isWanted, routesIn, sameDestination } from "./routes.ts";
@@ -34,7 +34,7 @@ export function droppedRoutes(
   const child = find(keyOfPolicy(name));
   if (child === undefined || !isManaged(child)) return () => [];
   const routes = routesOf(asBag(child.spec)?.desiredState);
-  const isApplied = faresBy(child, find(keyOfEnactment(node, name))) === "available";
+  const isApplied = healthBy(child, find(keyOfEnactment(node, name))) === "available";
   const had = routes.filter((route) => isWanted(route) || (!isApplied && isRemovalByDestination(route)));
   if (had.length === 0) return () => [];
   return (desiredState) => {

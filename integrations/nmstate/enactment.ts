@@ -1,5 +1,5 @@
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { Fares } from "../in-cluster.ts";
+import type { RolloutHealth } from "../in-cluster.ts";
 
 /**
  * How a node fares with its policy, by the NodeNetworkConfigurationEnactment of a policy, which the node's handler writes.
@@ -12,7 +12,7 @@ import type { Fares } from "../in-cluster.ts";
  *  Aborted                                  | failing
  *  anything else (Pending, Retrying)        | progressing
  */
-export function faresBy(policy: Bag, enactment: Bag | undefined, isReady = true): Fares {
+export function healthBy(policy: Bag, enactment: Bag | undefined, isReady = true): RolloutHealth {
   const { policyGeneration, conditions } = asBag(enactment?.status) ?? {};
   // A handler writes the enactment before it changes the network: a node that has none is not away because of this policy.
   if (policyGeneration !== asBag(policy.metadata)?.generation) return isReady ? "progressing" : "unreachable";

@@ -6,7 +6,7 @@ import { hasTemplate } from "../../schema/template.ts";
 import { isManaged } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { childName, nodeOf } from "./child.ts";
-import { faresBy } from "./enactment.ts";
+import { healthBy } from "./enactment.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
@@ -82,7 +82,7 @@ export function goneFromNodes(
     const isUnseen = unused.has(line) && found.nodes.has(ownerOfKey(line.claim));
     const isNamed = namesNic(state, line.interface);
     if (isReset) return (isProven || (isUnseen && !isNamed)) && !isOnItsWay(own, enactment);
-    const isEnacted = own !== undefined && faresBy(own, enactment) === "available";
+    const isEnacted = own !== undefined && healthBy(own, enactment) === "available";
     if (isEnacted && isTakenOff(line, listsIn(own))) return isProven || (isUnseen && isNamed);
     if (!isProven || (own !== undefined && leavesOut(own, line, node, policies))) return false;
     // A handler makes the enactment before it applies the policy.
@@ -110,7 +110,7 @@ function leavesOut(policy: Bag, { interface: nic }: Allocation, node: string, po
 
 /** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */
 function isOnItsWay(child: Bag | undefined, enactment: Bag | undefined): boolean {
-  if (child !== undefined) return faresBy(child, enactment) === "progressing";
+  if (child !== undefined) return healthBy(child, enactment) === "progressing";
   return isTrying(enactment);
 }
 

@@ -5,18 +5,18 @@ import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import {
   type Concern,
-  type Fares,
   type InCluster,
   isManaged,
   type Known,
   type Report,
+  type RolloutHealth,
   type WatchedKind,
 } from "../in-cluster.ts";
 import type { Facts } from "../integration.ts";
 import { isReadyNode } from "../watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
 import { keepRoute } from "./dropped-routes.ts";
-import { faresBy } from "./enactment.ts";
+import { healthBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
 import { replaceCaptures } from "./model.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
@@ -34,7 +34,7 @@ const kinds: readonly WatchedKind[] = [
     kind: policyKind,
     plural: "nodenetworkconfigurationpolicies",
     keep: keepPolicy,
-    hasMereStatus: true,
+    ignoresStatus: true,
     isReport: "made",
     isGrant: true,
     keepMade: ({ spec }) => ({
@@ -149,15 +149,15 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
   const children = made.filter(({ object: one }) => one.kind === policyKind);
   const byFares = nodesByFares(selected, `${policy?.name}`, children);
   const failing = byFares.get("failing") ?? [];
-  const barred = unselectable(facts);
-  const left = selected.filter(({ name }) => barred.has(nodeOwner(name)));
+  const unservable = unselectable(facts);
+  const left = selected.filter(({ name }) => unservable.has(nodeOwner(name)));
   const waiting = new Set([
     ...pending.map(({ claim }) => `${nodeNameOf(ownerOfKey(claim))}`),
     ...left.map(({ name }) => name),
   ]);
   const reasons = [
     ...pending.map(({ message }) => message),
-    ...left.map(({ name }) => `${barred.get(nodeOwner(name))}`),
+    ...left.map(({ name }) => `${unservable.get(nodeOwner(name))}`),
   ];
   const conditions = policyConditions({
     nodes: selected.length,
@@ -174,21 +174,25 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
 }
 
 /** The nodes that have a policy of their own, by how they fare: where DNS servers are set beside it, as the worse of both. */
-function nodesByFares(nodes: readonly ClusterNode[], policy: string, children: Known["made"]): Map<Fares, string[]> {
+function nodesByFares(
+  nodes: readonly ClusterNode[],
+  policy: string,
+  children: Known["made"],
+): Map<RolloutHealth, string[]> {
   const byNode = Map.groupBy(children, ({ object }) => nodeOf(object));
   const hasOwn = (name: string) =>
     byNode.get(name)?.some(({ object }) => asBag(object.metadata)?.name === childName(policy, name)) ?? false;
   const names = nodes.map(({ name }) => name).filter(hasOwn);
-  return Map.groupBy(names, (name): Fares => {
-    const all = (byNode.get(name) ?? []).map(({ object, about }) => faresBy(object, about[0]));
-    return (["failing", "progressing"] as const).find((fares) => all.includes(fares)) ?? "available";
+  return Map.groupBy(names, (name): RolloutHealth => {
+    const all = (byNode.get(name) ?? []).map(({ object, about }) => healthBy(object, about[0]));
+    return (["failing", "progressing"] as const).find((health) => all.includes(health)) ?? "available";
   });
 }
 
 /** The nodes that have a policy which they have yet to apply: those that are Ready, and the others. */
 function unfinishedIn(children: Known["made"], nodes: Facts["nodes"]): Pick<Count, "unfinished" | "away"> {
   const unready = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
-  const onTheirWay = children.filter(({ object, about }) => faresBy(object, about[0]) === "progressing");
+  const onTheirWay = children.filter(({ object, about }) => healthBy(object, about[0]) === "progressing");
   const names = [...new Set(onTheirWay.map(({ object }) => `${nodeOf(object)}`))].sort(byCodeUnit);
   const [away, unfinished] = partition(names, (name) => unready.has(name));
   return { away, unfinished };
@@ -244,12 +248,12 @@ export const nmstateInCluster: InCluster = {
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,
-  barred: unselectable,
+  unservable: unselectable,
   gone: goneFromNodes,
   report,
   hasHeartbeat: true,
   rollout: {
     limit,
-    fares: (child, [enactment], node) => faresBy(child, enactment, node !== undefined && isReadyNode(node)),
+    health: (child, [enactment], node) => healthBy(child, enactment, node !== undefined && isReadyNode(node)),
   },
 };

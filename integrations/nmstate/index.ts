@@ -2,7 +2,7 @@
 
 // The integration as a whole, for a pipeline of one's own.
 
-export type { Concern, Detected, Fares, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
+export type { Concern, Detected, InCluster, Known, Report, RolloutHealth, WatchedKind } from "../in-cluster.ts";
 export type {
   Conflict,
   DefinedPool,

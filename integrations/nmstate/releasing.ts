@@ -3,7 +3,7 @@ import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts, Holdings, Left } from "../integration.ts";
 import { isReadyNode } from "../watched-nodes.ts";
 import { childName } from "./child.ts";
-import { faresBy } from "./enactment.ts";
+import { healthBy } from "./enactment.ts";
 import { type NodeObjects, nodeObjectsOf } from "./node-objects.ts";
 import { isGivenBy, listsOf } from "./taken-off.ts";
 
@@ -68,13 +68,13 @@ export function whyKept(
       why: `node ${name} is not Ready, so that nothing takes it off`,
       next: `Start node ${name} again or, if it does not come back, delete it: kubectl delete node ${name}`,
     };
-  const fares = policy === undefined ? undefined : faresBy(policy, enactment);
+  const health = policy === undefined ? undefined : healthBy(policy, enactment);
   if (isGivenBy(line, listsOf(asBag(policy?.spec)?.desiredState)))
     return {
       why: `policy ${child} still has it, because the rollout of its policy has not reached node ${name}`,
       next: `See which nodes the rollout waits for: kubectl describe nncp ${policyOfKey(line.claim)}`,
     };
-  if (fares === "progressing" || isTrying(enactment))
+  if (health === "progressing" || isTrying(enactment))
     return {
       why: `the handler of node ${name} has not finished policy ${child}, which takes it off (${state})`,
       next: `See whether it runs on node ${name}: kubectl get pods -A -l component=kubernetes-nmstate-handler -o wide`,
@@ -83,7 +83,7 @@ export function whyKept(
   if (report === undefined) return { why: `node ${name} has no report (kubectl get nns ${name})` };
   if (!namesNic(report, line.interface))
     return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
-  if (fares !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
+  if (health !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
   const cause = causeIn(enactment);
   // NetworkManager refuses to turn a family off in a profile that has DNS servers, and nmstate 2.2.62 does not take them out.
   const correct = cause?.includes(".dns: this property is not allowed")
@@ -122,7 +122,7 @@ function isLeftOut({ interface: nic }: Allocation, { report, policy, enactment }
   if (!nics.some((name) => name !== nic && namesNic(report, name))) return false;
   // nmstate 2.2: "Failed to find unknown type interface eth1 in current state".
   const isUnknown = `${causeIn(enactment)} `.includes(`unknown type interface ${nic} `);
-  return !nics.includes(nic) || (faresBy(policy, enactment) === "failing" && isUnknown);
+  return !nics.includes(nic) || (healthBy(policy, enactment) === "failing" && isUnknown);
 }
 
 /** Returns the names of the NICs that a policy says something of. */

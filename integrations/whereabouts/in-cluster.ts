@@ -46,7 +46,7 @@ function kinds(namespace: string): WatchedKind[] {
       isGrant: true,
       isShared: true,
       isOwnSource: true,
-      hasPlainStatus: true,
+      hasNoStatusSubresource: true,
       keep: ({ spec, status }) => ({ spec, status }),
       keepMade: ({ spec }) => ({ spec }),
       isUsage: true,

@@ -4,7 +4,7 @@ import type { FreeingNodes } from "../freeing-nodes.ts";
 import { isOver } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import type { Tending, TendStep } from "../tending.ts";
+import type { Reconciler, Step } from "../reconciler.ts";
 import { isReadyNode, watchedNodes } from "../watched-nodes.ts";
 import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods } from "./pods.ts";
 
@@ -23,7 +23,7 @@ import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods }
  *
  * A pod of a StatefulSet is never marked: there is no next one as long as it is there.
  */
-export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number): Tending {
+export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number): Reconciler {
   return {
     kinds: [workloadPods, watchedNodes],
     // So a node that says that it is alive is a reason to look at its own pods alone.
@@ -35,7 +35,7 @@ export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number):
       const node = belonging.find((one) => one.kind === watchedNodes.kind);
       const isToBeFreed = nodes === "all-nodes" || name === "" || (node !== undefined && isReadyNode(node));
       const needs = nodes === "all-nodes" || node === undefined ? undefined : { keys: [objectKey(node as never)] };
-      return belonging.filter(isStuck).flatMap((pod): TendStep[] => {
+      return belonging.filter(isStuck).flatMap((pod): Step[] => {
         if (isFreed(pod))
           return [{ verb: "warn", about: objectKey(pod as never), problem: "Freed", message: told(pod) }];
         const fields = { metadata: { annotations: { [freedAnnotation]: uidOf(pod) } } };

@@ -4,7 +4,7 @@ import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
 import { isGated } from "../gated-pod.ts";
 import { objectKey } from "../object-key.ts";
 import { isDeleting } from "../object-metadata.ts";
-import type { TendStep } from "../tending.ts";
+import type { Step } from "../reconciler.ts";
 import { hasRun } from "./detect-status.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";
@@ -62,20 +62,20 @@ const ends: Readonly<Record<Way, string>> = {
 };
 
 /** The same about pods that are by themselves, with the ConfigMap or without: it is gone once they are told. One that has ended has failed. */
-export function warnOfAlone(pods: readonly Bag[]): TendStep[] {
+export function warnOfAlone(pods: readonly Bag[]): Step[] {
   const told = pods.filter((pod) => isAlone(pod) && !isGated(pod));
   return told.flatMap((pod) => warnOfDetected(pod, hasEnded(pod) ? "failed" : "alone"));
 }
 
 /** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
-export function warnOfDetected(pod: Bag, way: Way): TendStep[] {
+export function warnOfDetected(pod: Bag, way: Way): Step[] {
   const own = objectKey(pod as never);
   const workload = workloadOfPod(pod);
   const isGoing = way === "replaced" && workload !== undefined;
   const abouts = isGoing ? [own, keyOfWorkload(formatOwner(ownerOfWorkload(workload)))] : [own];
   const lines = detectedIn(pod);
   const [conflicts, silent] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
-  const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): TendStep[] =>
+  const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): Step[] =>
     abouts.map((about) => ({ verb: "warn", about, problem, message }));
   return [
     ...(conflicts.length === 0 ? [] : step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)),

@@ -5,7 +5,7 @@ import { attachmentKind } from "../attachment-definition.ts";
 import { isGated } from "../gated-pod.ts";
 import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
 
-import type { Needs, Tending, TendStep } from "../tending.ts";
+import type { Needs, Reconciler, Step } from "../reconciler.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
@@ -23,7 +23,7 @@ import {
 import { ownerOfWorkload } from "./workload-object.ts";
 
 /** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
-export const podDelivery: Tending = {
+export const podDelivery: Reconciler = {
   kinds: [workloadPods, mapsKind, networksKind],
   // A pod may wait for a network.
   belongsTo: (object) =>
@@ -51,7 +51,7 @@ export const podDelivery: Tending = {
 };
 
 /** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. A pod by itself does. */
-function warnOfNoMap(pod: Bag): TendStep[] {
+function warnOfNoMap(pod: Bag): Step[] {
   const workload = isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
   if (workload === undefined || workload.kind === "Pod") return [];
   const next = `look at the Events of ${workload.kind} ${workload.name}; if a plan gives its addresses, apply what that renders`;
@@ -92,7 +92,7 @@ function stepsOfDeployment(
   started: readonly Bag[],
   pods: readonly Bag[],
   addresses: Addresses,
-): TendStep[] {
+): Step[] {
   const { workload, entries } = addresses;
   const usable = [...entries.values()].filter(({ isLeftOut }) => !isLeftOut);
   const indexes = usable.map(({ index }) => index).sort((a, b) => a - b);
@@ -105,7 +105,7 @@ function stepsOfDeployment(
   const taken = new Set(holders.keys());
   const known = new Set(indexes);
   const free = indexes.filter((index) => !taken.has(index)).values();
-  const steps = waiting.flatMap((pod): TendStep[] => {
+  const steps = waiting.flatMap((pod): Step[] => {
     const own = indexOf(pod);
     const others = (holders.get(own) ?? []).filter((one) => one !== pod);
     const isTheirs = others.some((one) => !isGated(one) || isDeleting(one) || byAge(one, pod) < 0);
@@ -125,12 +125,12 @@ function stepsOfDeployment(
 }
 
 /** Pods that do not start make way for others, as far as there are indexes for these; `free` is how many. */
-function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresses): TendStep[] {
+function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresses): Step[] {
   const { workload, entries } = addresses;
   const leftOut = [...entries.values()].filter((one) => one.isLeftOut);
   const needs: Needs = { keys: addresses.needs([]).keys };
   let left = free;
-  return started.flatMap((pod): TendStep[] => {
+  return started.flatMap((pod): Step[] => {
     if (!isStuck(pod)) return warnOfDetected(pod, "waits");
     const index = indexOfPod(pod)?.index;
     const isLeftOut = leftOut.some((one) => one.index === index);

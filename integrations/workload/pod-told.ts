@@ -7,7 +7,7 @@ import { isManaged } from "../in-cluster.ts";
 import { objectKey } from "../object-key.ts";
 import { nameOf } from "../object-metadata.ts";
 import { allocatedAnnotation } from "../pod-allocation.ts";
-import type { Needs, TendStep } from "../tending.ts";
+import type { Needs, Step } from "../reconciler.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
@@ -68,7 +68,7 @@ export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresse
  *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
  *  has not, and a plan made it          | waits, and an Event says so
  */
-export function tell(pod: Bag, index: number, addresses: Addresses): TendStep[] {
+export function tell(pod: Bag, index: number, addresses: Addresses): Step[] {
   const { workload, map } = addresses;
   const key = entryKey(workload, index);
   const entry = addresses.entries.get(key);
@@ -162,6 +162,6 @@ function otherNodes({ kind, name }: WorkloadName): string {
   return `its addresses are kept, and for other nodes than its nodeSelector names: change that back, or delete ${kind} ${name}, and make it again once they are free`;
 }
 
-export function warn(pod: Bag, message: string): TendStep & { readonly verb: "warn" } {
+export function warn(pod: Bag, message: string): Step & { readonly verb: "warn" } {
   return { verb: "warn", about: objectKey(pod as never), message };
 }

@@ -84,7 +84,7 @@ function kinds(): WatchedKind[] {
   return [
     ...workloadKinds.map(
       (one): WatchedKind => ({
-        ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, hasMereStatus: true, keep: keepWorkload },
+        ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, ignoresStatus: true, keep: keepWorkload },
       }),
     ),
     networksKind,

@@ -177,11 +177,11 @@ describe("deploy/ on a real API server", () => {
   ];
 
   /** Goes through all steps. Says which one is not reached, so many milliseconds after `isRefused`, or nothing. */
-  async function halt(patience: number, isRefused: () => boolean): Promise<string | undefined> {
+  async function halt(debounce: number, isRefused: () => boolean): Promise<string | undefined> {
     for (const [name, isReached] of steps) {
       let end = Date.now() + 20_000;
       while (!(await isReached())) {
-        if (isRefused()) end = Math.min(end, Date.now() + patience);
+        if (isRefused()) end = Math.min(end, Date.now() + debounce);
         if (Date.now() > end) return name;
         await sleep(20);
       }

@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { parseAllDocuments } from "yaml";
-import type { LogEvent } from "../../../controller/ground.ts";
+import type { LogEvent } from "../../../controller/dependencies.ts";
 import { type Access, findAccess, type KubeObject, objectsOf, type Resource } from "../../../kube/index.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 import { installNodeIPPool } from "../cluster/kinds.ts";

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { expect } from "vitest";
-import type { LogEvent } from "../../../controller/ground.ts";
+import type { LogEvent } from "../../../controller/dependencies.ts";
 import { runController } from "../../../controller/run/start.ts";
 import type { Timing } from "../../../controller/timing.ts";
 import type { ClusterApiVersion } from "../../../integrations/cluster-api.ts";

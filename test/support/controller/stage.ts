@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { inspect } from "node:util";
-import type { LogEvent } from "../../../controller/ground.ts";
+import type { LogEvent } from "../../../controller/dependencies.ts";
 import { runController } from "../../../controller/run/start.ts";
 import { formatAddress, type Snapshot } from "../../../core/index.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Stored } from "../../../kube/index.ts";
@@ -20,7 +20,7 @@ import { sharedByPolicies } from "./history.ts";
 import { hurried } from "./timing.ts";
 
 /** When it has been calm for so long, all is as it should be. */
-const patience = 60_000;
+const debounce = 60_000;
 
 const pools = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
@@ -215,7 +215,7 @@ export class Stage {
   }
 
   /** Waits until something is so, looking at the record meanwhile. Throws what it is instead. */
-  async until(what: () => unknown | Promise<unknown>, expected: unknown, within = patience): Promise<void> {
+  async until(what: () => unknown | Promise<unknown>, expected: unknown, within = debounce): Promise<void> {
     const wanted = JSON.stringify(expected);
     const end = Date.now() + within;
     for (;;) {

@@ -4,8 +4,8 @@ import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimApps } from "../sim/apps.ts";
 import { SimController } from "../sim/controller.ts";
+import { SimReconciler } from "../sim/reconciler.ts";
 import { SimServer } from "../sim/server.ts";
-import { SimTender } from "../sim/tender.ts";
 import { policy, pool } from "./controller-objects.ts";
 import { claim as ipamClaim } from "./ipam-claims.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
@@ -39,7 +39,7 @@ export const ownersLines = [
 export class PoolOwners {
   private readonly server = new SimServer();
   readonly apps = new SimApps(this.server);
-  private readonly tending = new SimTender(podDelivery, this.server);
+  private readonly reconciler = new SimReconciler(podDelivery, this.server);
   sim = this.controller();
 
   static async begin(): Promise<PoolOwners> {
@@ -84,7 +84,7 @@ export class PoolOwners {
       for (const step of this.apps.steps()) step();
       this.server.collect();
       await this.sim.pass(100);
-      await this.tending.pass(100);
+      await this.reconciler.pass(100);
     }
   }
 

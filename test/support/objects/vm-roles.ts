@@ -5,8 +5,8 @@ import { type ServesVms, virtualMachines } from "../../../integrations/ipamclaim
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { instanceOf, launcherOf, reportOfMultus, rewrittenBy, statusOf } from "../real/virt-controller.ts";
 import { SimController } from "../sim/controller.ts";
+import { SimReconciler } from "../sim/reconciler.ts";
 import type { SimEvent } from "../sim/server.ts";
-import { SimTender } from "../sim/tender.ts";
 import { tellCache } from "../sim/watch.ts";
 import { pool } from "./ipam-claims.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "./vm-objects.ts";
@@ -17,10 +17,10 @@ export const gate = "nodeippool.nmstate.io/addresses";
 export class VmRoles {
   readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsAndPods as Integration]);
   readonly server = this.engine.server;
-  tender: SimTender;
+  reconciler: SimReconciler;
 
   constructor(roles: ServesVms = { claims: true, addresses: true }) {
-    this.tender = new SimTender(virtualMachines(roles), this.server);
+    this.reconciler = new SimReconciler(virtualMachines(roles), this.server);
     this.engine.create(pool("lan", "10.0.0.0/24", "10.0.0.9"));
     this.engine.create(pool("lan2", "10.0.2.0/24", "10.0.2.9"));
     this.engine.create(macvlanNetwork("red", "lan"));
@@ -29,52 +29,52 @@ export class VmRoles {
   }
 
   vm(name: string, networks: Readonly<Record<string, string>> = { red: "red" }, more: Parameters<typeof vm>[2] = {}) {
-    return this.tender.create(vm(name, networks, more) as never);
+    return this.reconciler.create(vm(name, networks, more) as never);
   }
 
   /** The VM is to have these networks from now on. */
   edit(name: string, networks: Readonly<Record<string, string>>, kind = "VirtualMachine"): void {
     const { spec } = kind === "VirtualMachine" ? vm(name, networks) : instanceOf(vm(name, networks));
-    this.tender.change(kind, name, (object) => ({ ...object, spec }));
+    this.reconciler.change(kind, name, (object) => ({ ...object, spec }));
   }
 
   pod(name: string, suffix: string): void {
-    const instance = this.tender.object("VirtualMachineInstance", name);
-    this.tender.create(launcherOf(instance as never, suffix, [gate]));
+    const instance = this.reconciler.object("VirtualMachineInstance", name);
+    this.reconciler.create(launcherOf(instance as never, suffix, [gate]));
   }
 
   start(name: string, suffix = "x"): void {
-    this.tender.create(instanceOf(this.tender.object("VirtualMachine", name) as never));
+    this.reconciler.create(instanceOf(this.reconciler.object("VirtualMachine", name) as never));
     this.pod(name, suffix);
   }
 
   /** A pod runs: Multus has attached it, virt-controller has written its networks anew, and its instance shows the interfaces. */
   runs(name: string, suffix = "x"): void {
-    const instance = () => this.tender.object("VirtualMachineInstance", name) as Bag;
+    const instance = () => this.reconciler.object("VirtualMachineInstance", name) as Bag;
     this.annotate(name, suffix, reportOfMultus(this.podOf(name, suffix) ?? {}));
     this.annotate(name, suffix, rewrittenBy(instance()));
-    this.tender.change("VirtualMachineInstance", name, (one) => ({ ...one, status: statusOf(instance()) }));
+    this.reconciler.change("VirtualMachineInstance", name, (one) => ({ ...one, status: statusOf(instance()) }));
   }
 
   annotate(name: string, suffix: string, annotations: Readonly<Record<string, string>>): void {
-    this.tender.change("Pod", `virt-launcher-${name}-${suffix}`, ({ metadata, ...rest }) => ({
+    this.reconciler.change("Pod", `virt-launcher-${name}-${suffix}`, ({ metadata, ...rest }) => ({
       ...rest,
       metadata: { ...asBag(metadata), annotations: { ...asBag(asBag(metadata)?.annotations), ...annotations } },
     }));
   }
 
   end(name: string): void {
-    for (const { metadata } of this.tender.all("Pod"))
-      if (metadata.name.startsWith(`virt-launcher-${name}-`)) this.tender.remove("Pod", metadata.name);
+    for (const { metadata } of this.reconciler.all("Pod"))
+      if (metadata.name.startsWith(`virt-launcher-${name}-`)) this.reconciler.remove("Pod", metadata.name);
   }
 
   stop(name: string): void {
     this.end(name);
-    this.tender.change("VirtualMachineInstance", name, ({ metadata, ...rest }) => ({
+    this.reconciler.change("VirtualMachineInstance", name, ({ metadata, ...rest }) => ({
       ...rest,
       metadata: { ...asBag(metadata), finalizers: [] },
     }));
-    if (this.tender.object("VirtualMachineInstance", name)) this.tender.remove("VirtualMachineInstance", name);
+    if (this.reconciler.object("VirtualMachineInstance", name)) this.reconciler.remove("VirtualMachineInstance", name);
   }
 
   isGated(name: string, suffix = "x"): boolean {
@@ -89,27 +89,27 @@ export class VmRoles {
   }
 
   private podOf(name: string, suffix: string) {
-    return this.tender.object("Pod", `virt-launcher-${name}-${suffix}`);
+    return this.reconciler.object("Pod", `virt-launcher-${name}-${suffix}`);
   }
 
   claims(): string[] {
-    return this.tender.all("IPAMClaim").map(({ metadata, ...object }) => {
+    return this.reconciler.all("IPAMClaim").map(({ metadata, ...object }) => {
       const ips = asList(asBag((object as Bag).status)?.ips);
       const isEnding = (metadata as Bag).deletionTimestamp !== undefined;
       return [metadata.name, ...ips, ...(isEnding ? ["ending"] : [])].join(" ");
     });
   }
 
-  async pass(ms = 1000, ...more: readonly SimTender[]): Promise<void> {
+  async pass(ms = 1000, ...more: readonly SimReconciler[]): Promise<void> {
     for (let left = ms; left > 0; left -= 100) {
       await this.engine.pass(100);
-      for (const one of [this.tender, ...more]) await one.pass(100);
+      for (const one of [this.reconciler, ...more]) await one.pass(100);
     }
   }
 }
 
-/** A tender whose watches of some kinds show nothing new. */
-export class BlindTender extends SimTender {
+/** A reconciler whose watches of some kinds show nothing new. */
+export class BlindReconciler extends SimReconciler {
   blindTo: readonly string[] = [];
   private held: readonly SimEvent[] = [];
   private shown = 0;

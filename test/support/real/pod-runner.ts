@@ -51,7 +51,7 @@ export class PodRunner {
       const pods = await this.pods();
       this.look(pods.filter((pod) => !isGated(pod) && !isFreed(pod)));
       // Whoever was faster: it is looked at again.
-      await Promise.all(pods.map((pod) => this.tend(pod).catch(() => {})));
+      await Promise.all(pods.map((pod) => this.reconcile(pod).catch(() => {})));
       await sleep(50);
     }
   }
@@ -68,7 +68,7 @@ export class PodRunner {
       }
   }
 
-  private async tend(pod: Pod): Promise<void> {
+  private async reconcile(pod: Pod): Promise<void> {
     const { name, resourceVersion } = pod.metadata;
     const isHere = asList(asBag(pod.metadata)?.finalizers).includes(kubelet);
     const patch = (body: Bag, subresource?: "status") =>

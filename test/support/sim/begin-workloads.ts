@@ -1,5 +1,5 @@
 import type { Integration } from "../../../integrations/integration.ts";
-import type { Tending } from "../../../integrations/tending.ts";
+import type { Reconciler } from "../../../integrations/reconciler.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asList, type Bag } from "../../../schema/objects.ts";
@@ -8,7 +8,7 @@ import { macvlanNetwork } from "../objects/vm-objects.ts";
 import { ipsOf, workload } from "../objects/workload-objects.ts";
 import { SimApps } from "./apps.ts";
 import { SimController } from "./controller.ts";
-import { SimTender } from "./tender.ts";
+import { SimReconciler } from "./reconciler.ts";
 
 /** The controller for workloads in memory, with those of Kubernetes: pool `lan` of so many addresses, and network `red`. */
 export function beginWorkloads({
@@ -21,11 +21,11 @@ export function beginWorkloads({
   spec?: Bag;
   pools?: string;
   /** Pods that never end are seen to, too. */
-  free?: Tending;
+  free?: Reconciler;
 } = {}) {
   const sim = new SimController(undefined, undefined, undefined, [workloadsInCluster as Integration]);
-  const tending = new SimTender(podDelivery, sim.server);
-  const freeing = free && new SimTender(free, sim.server);
+  const reconciler = new SimReconciler(podDelivery, sim.server);
+  const freeing = free && new SimReconciler(free, sim.server);
   const apps = new SimApps(sim.server);
   apps.create(pool("lan", "10.0.0.0/24", `10.0.0.${last}`, spec));
   apps.create(pool("lan6", "fd20::/64", "fd20::9"));
@@ -37,7 +37,7 @@ export function beginWorkloads({
       for (const step of apps.steps()) step();
       sim.server.collect();
       await sim.pass(100);
-      await tending.pass(100);
+      await reconciler.pass(100);
       await freeing?.pass(100);
     }
   };
@@ -48,5 +48,5 @@ export function beginWorkloads({
       .map((pod) => [pod.metadata.name, ...ipsOf(pod)].join(" "))
       .sort();
   const isWaiting = (name: string) => asList((apps.find("Pod", name)?.spec as Bag)?.schedulingGates).length > 0;
-  return { sim, tending, freeing, apps, create, pass, told, isWaiting };
+  return { sim, reconciler, freeing, apps, create, pass, told, isWaiting };
 }

@@ -1,7 +1,7 @@
 import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import type { WorldKind } from "../../../controller/cache/world-kind.ts";
-import type { LogEvent, Observer } from "../../../controller/ground.ts";
+import type { LogEvent, Observer } from "../../../controller/dependencies.ts";
 import { Engine } from "../../../controller/run/engine.ts";
 import { timing } from "../../../controller/timing.ts";
 import { tellContest, tellRefused } from "../../../controller/write/contest.ts";

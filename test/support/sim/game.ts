@@ -1,4 +1,4 @@
-import { timeOf } from "../../../controller/ground.ts";
+import { timeOf } from "../../../controller/dependencies.ts";
 import { type Allocation, formatAddress, identityOf } from "../../../core/index.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";

@@ -1,15 +1,15 @@
 import { setImmediate } from "node:timers/promises";
 import { Cache } from "../../../controller/cache/cache.ts";
-import { kindsOf, kindsOfTending } from "../../../controller/cache/kinds.ts";
-import type { LogEvent, Observer } from "../../../controller/ground.ts";
-import { Tender } from "../../../controller/reconcile/tender.ts";
+import { kindsOf, kindsOfReconciler } from "../../../controller/cache/kinds.ts";
+import type { LogEvent, Observer } from "../../../controller/dependencies.ts";
+import { ReconcileLoop } from "../../../controller/reconcile/reconcile-loop.ts";
 import { Engine } from "../../../controller/run/engine.ts";
 import { timing } from "../../../controller/timing.ts";
 import { limitWrites } from "../../../controller/write/write-limit.ts";
 import { emptySnapshot, IpamError, type Snapshot } from "../../../core/index.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { nameOfKind } from "../../../integrations/object-key.ts";
-import type { Tending } from "../../../integrations/tending.ts";
+import type { Reconciler } from "../../../integrations/reconciler.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import type { StateBackend } from "../../../state/backend.ts";
 import { seeded } from "../seeded.ts";
@@ -37,7 +37,7 @@ interface Running {
 }
 
 /**
- * The whole engine, and tenders beside it, against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
+ * The whole engine, and reconcilers beside it, against a cluster in memory. Every request, every event of a watch and every nap is a step that one random
  * generator chooses, so a seed is a history; after every step the invariants are looked at.
  */
 export abstract class Play {
@@ -55,22 +55,22 @@ export abstract class Play {
   private readonly random: () => number;
   private readonly odds: Odds;
   private readonly integrations: readonly Integration[];
-  private readonly tended: readonly Tending[];
+  private readonly always: readonly Reconciler[];
   private readonly open: (() => void)[] = [];
   protected readonly running: Running[] = [];
   /** Kinds of which no watch shows anything new. */
   readonly frozen = new Set<string>();
 
-  constructor(seed: number, odds: Odds, integrations: readonly Integration[], tended: readonly Tending[] = []) {
+  constructor(seed: number, odds: Odds, integrations: readonly Integration[], reconcilers: readonly Reconciler[] = []) {
     this.random = seeded(seed);
     this.odds = odds;
     this.integrations = integrations;
-    this.tended = tended;
+    this.always = reconcilers;
   }
 
   /** What a controller sees to besides, as it is started. */
-  protected tendings(): readonly Tending[] {
-    return this.tended;
+  protected reconcilers(): readonly Reconciler[] {
+    return this.always;
   }
 
   /** What people and machines do now and then. */
@@ -128,9 +128,9 @@ export abstract class Play {
   start(): void {
     let me: Running | undefined;
     const around = this.around(() => me);
-    const tendings = this.tendings();
-    const cache = new Cache([...kindsOf(this.integrations), ...tendings.flatMap(kindsOfTending)]);
-    const ground = {
+    const reconcilers = this.reconcilers();
+    const cache = new Cache([...kindsOf(this.integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
+    const deps = {
       cache,
       objects: limitWrites(this.server.client(around), this.time, () => {}),
       clock: this.time,
@@ -153,8 +153,8 @@ export abstract class Play {
       wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
     };
     const { integrations, today } = this;
-    const engine = new Engine({ ...ground, state, integrations, today, observer });
-    const looking = [engine, ...tendings.map((one) => new Tender(ground, one))];
+    const engine = new Engine({ ...deps, state, integrations, today, observer });
+    const looking = [engine, ...reconcilers.map((one) => new ReconcileLoop(deps, one))];
     me = {
       cache,
       heard: this.server.events.length,

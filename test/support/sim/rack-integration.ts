@@ -114,14 +114,14 @@ function made(kind: string, rest: Bag): RenderedObject {
 
 function inCluster(): InCluster {
   const kinds: WatchedKind[] = [
-    { apiVersion, kind: "Rack", plural: "racks", hasMereStatus: true, keep: ({ spec, status }) => ({ spec, status }) },
+    { apiVersion, kind: "Rack", plural: "racks", ignoresStatus: true, keep: ({ spec, status }) => ({ spec, status }) },
     { apiVersion, kind: "Card", plural: "cards", keep: ({ spec }) => ({ spec }) },
     {
       apiVersion,
       kind: "Board",
       plural: "boards",
       isShared: true,
-      hasPlainStatus: true,
+      hasNoStatusSubresource: true,
       keep: ({ status }) => ({ status }),
     },
   ];

@@ -2,14 +2,14 @@ import { eventOfProblem } from "../../../controller/events.ts";
 import type { Integration } from "../../../integrations/integration.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
 import type { Objects } from "../../../kube/index.ts";
-import { integrationsInCluster, tendingInCluster } from "../../../pipeline/integrations.ts";
+import { integrationsInCluster, reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { addressesIn } from "../core/addresses-in.ts";
 import type { BadObject } from "../objects/bad-object.ts";
 import { gate } from "../objects/workload-objects.ts";
 import { EverySystem, type Flags } from "./every-system.ts";
 import { simWithMaps } from "./maps.ts";
-import { SimTender } from "./tender.ts";
+import { SimReconciler } from "./reconciler.ts";
 
 /** All systems that these flags switch on, served by one controller in memory, in virtual time. */
 export class SimTogether {
@@ -17,7 +17,7 @@ export class SimTogether {
   readonly systems: EverySystem;
   private readonly flags: Flags;
   private readonly sim;
-  private readonly tenders: readonly SimTender[];
+  private readonly reconcilers: readonly SimReconciler[];
   /** When each owner had what it asked for, in milliseconds after it asked. */
   readonly took = new Map<string, number>();
   private readonly waiting = new Map<string, { readonly since: number; readonly has: () => Promise<boolean> }>();
@@ -37,7 +37,7 @@ export class SimTogether {
     this.sim = sim;
     this.edit = edit;
     sim.server.webhook = (object) => this.admitted(object) as never;
-    this.tenders = tendingInCluster(flags).map((one) => new SimTender(one, sim.server));
+    this.reconcilers = reconcilersInCluster(flags).map((one) => new SimReconciler(one, sim.server));
     this.kube = sim.server.client(async (_, run) => run());
     this.systems = new EverySystem(this.kube);
   }
@@ -86,7 +86,7 @@ export class SimTogether {
   async pass(ms: number): Promise<void> {
     for (const end = this.now + ms; this.now < end; this.now += 100) {
       await this.sim.pass(100);
-      for (const one of this.tenders) await one.pass(100);
+      for (const one of this.reconcilers) await one.pass(100);
       this.lookForShared();
       for (const [who, { since, has }] of this.waiting) {
         if (!(await has())) continue;
@@ -98,7 +98,7 @@ export class SimTogether {
 
   /** The Events and conditions of an object, as `REASON: MESSAGE`. */
   wordsAbout(about: string): string[] {
-    const events = [this.sim, ...this.tenders].flatMap(({ said }) => said);
+    const events = [this.sim, ...this.reconcilers].flatMap(({ said }) => said);
     const told = events.flatMap((text) => {
       const [, one = "", problem = "", message = ""] = /^(\S+) (\S+): (.*)$/s.exec(text) ?? [];
       return one.startsWith(about) ? eventOfProblem(one, problem, message) : [];

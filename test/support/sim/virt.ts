@@ -285,7 +285,7 @@ export class SimVirt {
       (one) => one.multus === undefined || isAttached(podInterfaceOf(one.name)),
     );
     const shown = networks.map((one) => ({ name: one.name }));
-    const isShown = JSON.stringify(instance.status?.interfaces) === JSON.stringify(shown);
+    const isObserved = JSON.stringify(instance.status?.interfaces) === JSON.stringify(shown);
     return [
       ...(offered.length === 0
         ? []
@@ -297,7 +297,7 @@ export class SimVirt {
       ...(left.length === attached.length || !isWritten
         ? []
         : [() => this.annotate(name, "loses a network", { [reportKey]: JSON.stringify(left) })]),
-      ...(isShown || isEnding ? [] : [() => this.show(instance.metadata.name, shown)]),
+      ...(isObserved || isEnding ? [] : [() => this.show(instance.metadata.name, shown)]),
     ];
   }
 

@@ -5,7 +5,7 @@ import { isDeleting, ownersOf, uidOf } from "../../../integrations/object-metada
 import { isStuck } from "../../../integrations/workload/pod-conflict.ts";
 import { hasEnded, isFreed } from "../../../integrations/workload/pods.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
-import { tendingInCluster } from "../../../pipeline/integrations.ts";
+import { reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";
 import { pool } from "../objects/ipam-claims.ts";
@@ -51,10 +51,10 @@ export class WorkloadsPlay extends Play {
   }
 
   /** Whoever starts a controller says which pods are freed: of two, each may be told otherwise. */
-  protected override tendings() {
+  protected override reconcilers() {
     const nodes = this.some(["never", "ready-nodes", "all-nodes", "all-nodes"] as const) ?? "never";
     this.trace.push(`a controller frees pods: ${nodes}`);
-    return tendingInCluster({ workloadAddresses: true, freeTerminating: nodes, freeTerminatingAfter: 2000 });
+    return reconcilersInCluster({ workloadAddresses: true, freeTerminating: nodes, freeTerminatingAfter: 2000 });
   }
 
   protected goesOn() {

@@ -81,11 +81,11 @@ describe("a status", () => {
 
   it("is content where its kind has none of its own, and else what others say", () => {
     expect(new Set(digests(kind)).size).toBe(1);
-    expect(new Set(digests({ ...kind, hasPlainStatus: true })).size).toBe(2);
+    expect(new Set(digests({ ...kind, hasNoStatusSubresource: true })).size).toBe(2);
   });
 
   it("that somebody has changed is replaced where it is content", () => {
-    const plain = { ...kind, hasPlainStatus: true };
+    const plain = { ...kind, hasNoStatusSubresource: true };
     const mine = { ...wanted, status: { block: "a" } } as unknown as RenderedObject;
     const metadata = { ...mine.metadata, labels: { a: "1", ...managedBy }, uid: "u", resourceVersion: "1" };
     const change = (status: Bag) => changeOf(fingerprint(mine, plain), keep(plain, { ...mine, metadata, status }), 0);

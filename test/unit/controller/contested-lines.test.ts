@@ -1,13 +1,13 @@
 import { expect, it } from "vitest";
 import { contestedIn } from "../../../controller/allocate/contested-lines.ts";
-import { occupied, type Showing } from "../../../controller/allocate/occupied.ts";
+import { type Observation, occupied } from "../../../controller/allocate/occupied.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, unwrap } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core/text.ts";
 
 const pools = [poolOf("p", "10.0.0.0/29")];
 const at = { file: "report", line: 1, column: 1 };
-const use = (owner: string, isGiven: boolean): Showing => {
+const use = (owner: string, isGiven: boolean): Observation => {
   return { address: unwrap(parseAddress("10.0.0.2")), owner, interface: "eth1", at, isGiven };
 };
 
@@ -18,7 +18,7 @@ interface Case {
   readonly isHeld?: boolean;
   readonly isRetained?: boolean;
   readonly isGiven?: boolean;
-  readonly isShown?: boolean;
+  readonly isObserved?: boolean;
   /** The other owner; a node where it is not said. */
   readonly other?: string;
   readonly want: readonly string[];
@@ -41,11 +41,11 @@ it.each<Case>([
   { name: "that is releasing, of an owner that is gone", record: releasing, isGone: true, want: ["10.0.0.2"] },
   { name: "of an owner that is there", record: live, isGiven: true, want: [] },
   { name: "that is releasing", record: releasing, want: ["10.0.0.2"] },
-  { name: "that is releasing, and its owner reports it", record: releasing, isShown: true, want: [] },
+  { name: "that is releasing, and its owner reports it", record: releasing, isObserved: true, want: [] },
   {
     name: "that is releasing, its owner reports it, and an object gives it to the other one",
     record: releasing,
-    isShown: true,
+    isObserved: true,
     isGiven: true,
     want: ["10.0.0.2"],
   },
@@ -72,14 +72,14 @@ it.each<Case>([
   },
 ])(
   "a line $name: contested are $want",
-  ({ record, isGone, isHeld, isRetained, isGiven, isShown, other = "Node/new", want }) => {
+  ({ record, isGone, isHeld, isRetained, isGiven, isObserved, other = "Node/new", want }) => {
     const lines = new LinesByOwner();
     lines.follow(recordOf([...record], pools));
     const found = contestedIn(occupied(pools, [use(other, isGiven === true)], lines), lines, {
       isGone: (owner) => owner === "Node/old" && isGone === true,
       isUnknown: () => false,
-      standing: { isHeld: () => isHeld === true || isRetained === true, isRetained: () => isRetained === true },
-      shown: { of: (owner) => (isShown === true ? [use(owner, false)] : []) },
+      ownerState: { isHeld: () => isHeld === true || isRetained === true, isRetained: () => isRetained === true },
+      shown: { of: (owner) => (isObserved === true ? [use(owner, false)] : []) },
     });
     expect((found.get("p") ?? []).map(({ line }) => formatAddress(line.address))).toEqual(want);
   },

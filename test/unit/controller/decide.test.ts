@@ -184,7 +184,7 @@ describe("decide", () => {
         set: "default",
         isWaiting: ({ owner }: Claim) => waiting.includes(formatOwner(owner)) && !showing.includes(formatOwner(owner)),
         refused: refused.map((claim) => ({ claim, pool: "p", code: "in-use" as const, message: "" })),
-        isShown: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
+        isObserved: ({ owner }: Claim) => showing.includes(formatOwner(owner)),
         conflicting: new Map(conflicting.map((claim) => [claim, { message: "refused" }])),
         shareOf: isApart ? (claim: string) => claim : ownerOfKey,
         isHeld: ({ claim }: { readonly claim: string }) => held.includes(claim),

@@ -6,7 +6,7 @@ import { asBag, type Bag } from "../../../schema/objects.ts";
 import { gate, ipsOf, singlePod } from "../../support/objects/workload-objects.ts";
 import { isRunning } from "../../support/sim/apps.ts";
 import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
-import { SimTender } from "../../support/sim/tender.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 const rolling = (replicas: number, maxSurge = 1) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
 
@@ -27,7 +27,7 @@ describe("a Deployment whose pods wait for the controller", () => {
 
   it("rolled, it needs no more: what a pod had, the next one has once it has ended", async () => {
     const all = beginWorkloads();
-    const { apps, sim, tending, create, pass } = all;
+    const { apps, sim, reconciler, create, pass } = all;
     create("Deployment", "web", rolling(3));
     await pass();
     const lines = sim.lines();
@@ -42,7 +42,7 @@ describe("a Deployment whose pods wait for the controller", () => {
     await pass(90_000);
     // One index is free, and three pods end without end.
     expect(apps.all("Pod").filter((pod) => ipsOf(pod).length === 0)).toHaveLength(2);
-    expect(tending.said.join()).toContain(
+    expect(reconciler.said.join()).toContain(
       "ConfigMap nodeippool-deployment.web has addresses for 4 pods of Deployment web",
     );
     apps.areNodesStuck = false;
@@ -73,9 +73,9 @@ describe("a Deployment whose pods wait for the controller", () => {
     ["both wait", true, [1, 0]],
     ["the second one has begun", false, [0, 1]],
   ])("two pods with one index, of which %s: one of them keeps it", async (_, isGated, indexes) => {
-    const { apps, create, pass, told, tending } = beginWorkloads();
+    const { apps, create, pass, told, reconciler } = beginWorkloads();
     create("Deployment", "web", rolling(2));
-    tending.isFrozen = true;
+    reconciler.isFrozen = true;
     for (let i = 0; i < 3; i++) for (const step of apps.steps()) step();
     const pods = apps.all("Pod");
     expect(pods).toHaveLength(2);
@@ -91,7 +91,7 @@ describe("a Deployment whose pods wait for the controller", () => {
         },
         ...(i === 1 && !isGated ? { spec: { schedulingGates: [] } } : {}),
       }));
-    tending.isFrozen = false;
+    reconciler.isFrozen = false;
     await pass();
     const found = apps
       .all("Pod")
@@ -102,12 +102,12 @@ describe("a Deployment whose pods wait for the controller", () => {
 });
 
 it("of two controllers, the one that sees a pod as it was before gives its index to no other one", async () => {
-  const { apps, create, pass, told, tending, sim } = beginWorkloads();
+  const { apps, create, pass, told, reconciler, sim } = beginWorkloads();
   create("Deployment", "web", rolling(1, 1));
-  tending.isFrozen = true;
+  reconciler.isFrozen = true;
   for (let i = 0; i < 2; i++) for (const step of apps.steps()) step();
   await sim.pass(3000);
-  const late = new SimTender(podDelivery, sim.server);
+  const late = new SimReconciler(podDelivery, sim.server);
   const created = (creationTimestamp: string) => (one: Bag) => ({
     ...one,
     metadata: { ...asBag(one.metadata), creationTimestamp },
@@ -116,7 +116,7 @@ it("of two controllers, the one that sees a pod as it was before gives its index
   // It knows the pod and the ConfigMap, and hears no more of them.
   for (const one of [...apps.all("Pod"), ...apps.all("ConfigMap"), ...apps.all("NetworkAttachmentDefinition")])
     late.cache.set(keep(late.cache.kindFor(one as never), one));
-  tending.isFrozen = false;
+  reconciler.isFrozen = false;
   await pass();
   const [first] = told();
   // The clock of another API server is late: the next pod seems to be older.
@@ -139,7 +139,7 @@ it("of two controllers, the one that sees a pod as it was before gives its index
 
 describe("the ConfigMap of a plan", () => {
   it("serves the pods that wait as well; one that is not in it waits, and an Event says why", async () => {
-    const { sim, apps, tending, create, pass, told } = beginWorkloads({ spec: { authority: "Plan" } });
+    const { sim, apps, reconciler, create, pass, told } = beginWorkloads({ spec: { authority: "Plan" } });
     create("Deployment", "web", rolling(1));
     create("StatefulSet", "db", { replicas: 2 });
     await pass();
@@ -160,7 +160,7 @@ describe("the ConfigMap of a plan", () => {
     map("nodeippool-db", "statefulset", "db", "db-0", "10.0.0.8/24");
     await pass();
     expect(told().map((text) => text.split(" ")[1])).toEqual(["10.0.0.8/24", undefined, "10.0.0.7/24"]);
-    expect(tending.said.join("\n")).toContain(
+    expect(reconciler.said.join("\n")).toContain(
       "Pod/default:db-1 Refused: ConfigMap nodeippool-db has no addresses for it: allocate, render and apply StatefulSet db",
     );
     expect(sim.lines()).toEqual([]);
@@ -168,20 +168,20 @@ describe("the ConfigMap of a plan", () => {
 });
 
 it("a pod is told nothing for which the server was asked too long ago", async () => {
-  const { tending, create, pass, told } = beginWorkloads();
-  tending.delay = (verb) => (verb.startsWith("list") ? 6_000 : 0);
+  const { reconciler, create, pass, told } = beginWorkloads();
+  reconciler.delay = (verb) => (verb.startsWith("list") ? 6_000 : 0);
   create("Deployment", "web", { replicas: 1 });
   await pass(60_000);
   expect(told().map((text) => text.split(" ").length)).toEqual([1]);
-  tending.delay = () => 0;
+  reconciler.delay = () => 0;
   await pass(60_000);
   expect(told().map((text) => text.split(" ").length)).toEqual([2]);
 });
 
 it("a pod is told while other pods around it change all the time", async () => {
-  const { tending, apps, create, pass, told } = beginWorkloads();
+  const { reconciler, apps, create, pass, told } = beginWorkloads();
   apps.create({ ...singlePod("other"), spec: {} });
-  tending.delayAfter = (verb) => (verb.startsWith("list") ? 1_100 : 0);
+  reconciler.delayAfter = (verb) => (verb.startsWith("list") ? 1_100 : 0);
   create("Deployment", "web", { replicas: 1 });
   for (let i = 0; i < 30; i++) {
     apps.change(apps.find("Pod", "other") ?? {}, (pod) => marked(pod, { beat: `${i}` }));
@@ -191,18 +191,18 @@ it("a pod is told while other pods around it change all the time", async () => {
 });
 
 it("an index is not told that another pod has by what the watch shows while the server is asked", async () => {
-  const { sim, tending, apps, create, pass, told } = beginWorkloads();
+  const { sim, reconciler, apps, create, pass, told } = beginWorkloads();
   create("Deployment", "web", { replicas: 1 });
   await pass();
   const [first] = apps.all("Pod");
-  tending.isFrozen = true;
+  reconciler.isFrozen = true;
   apps.edit("Deployment", "web", { replicas: 2 });
   await pass(200);
   const second = apps.all("Pod").find((pod) => pod.metadata.name !== first?.metadata.name);
   apps.change(second ?? {}, (pod) => marked(pod, { [indexAnnotation]: "Deployment/web/0" }));
   // Another controller, which has not seen the first one yet.
-  const other = new SimTender(podDelivery, sim.server);
-  const { world } = other.tender;
+  const other = new SimReconciler(podDelivery, sim.server);
+  const { world } = other.reconciler;
   const see = (kind: Parameters<typeof apps.find>[0], name: unknown) =>
     world.take(world.allKinds().find((one) => one.kind === kind) as never, apps.find(kind, `${name}`) as never);
   see("ConfigMap", "nodeippool-deployment.web");

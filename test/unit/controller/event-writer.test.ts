@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Observer } from "../../../controller/ground.ts";
+import type { Observer } from "../../../controller/dependencies.ts";
 import { logChange } from "../../../controller/log.ts";
 import { EventWriter } from "../../../controller/write/event-writer.ts";
 import { emptySnapshot } from "../../../core/index.ts";
@@ -25,9 +25,9 @@ function started({ isFailing = false } = {}) {
     throw new Error("no");
   });
   const { world, allocator } = sim.engine;
-  const ground = { objects, clock: sim.clock, today: () => new Date(sim.clock.now()), log: sim.log };
+  const deps = { objects, clock: sim.clock, today: () => new Date(sim.clock.now()), log: sim.log };
   const signal = new AbortController().signal;
-  const events = new EventWriter(ground, (key) => world.get(key), allocator, signal);
+  const events = new EventWriter(deps, (key) => world.get(key), allocator, signal);
   const written = () =>
     [...sim.server.objects]
       .filter(([key]) => key.startsWith("events/"))

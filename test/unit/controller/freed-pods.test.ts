@@ -4,11 +4,11 @@ import { isDeleting } from "../../../integrations/object-metadata.ts";
 import { allocatedAnnotation } from "../../../integrations/pod-allocation.ts";
 import { freedPods } from "../../../integrations/workload/freed-pods.ts";
 import { freedAnnotation, usesOfWorkloadPod } from "../../../integrations/workload/pods.ts";
-import { tendingInCluster } from "../../../pipeline/integrations.ts";
+import { reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, placeless } from "../../../schema/objects.ts";
 import { gate, ipsOf, networksKey } from "../../support/objects/workload-objects.ts";
 import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
-import { SimTender } from "../../support/sim/tender.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 type Nodes = Parameters<typeof freedPods>[0];
 const grace = 30;
@@ -84,8 +84,8 @@ describe("a pod of a Deployment that is deleted and does not end", () => {
     const { pass, sim, had, freeing, old, apps } = await stuck("all-nodes", false);
     await pass(minute);
     if (freeing !== undefined) freeing.isFrozen = true;
-    const next = new SimTender(freedPods("all-nodes", minute), sim.server);
-    freeing?.tender.queue.close();
+    const next = new SimReconciler(freedPods("all-nodes", minute), sim.server);
+    freeing?.reconciler.queue.close();
     for (let i = 0; i < 8; i++) {
       await pass(5000);
       await next.pass(5000);
@@ -123,7 +123,7 @@ describe("a pod of a Deployment that is deleted and does not end", () => {
           metadata: { ...metadata, annotations: { ...asBag(metadata?.annotations), [freedAnnotation]: uid } },
         };
       });
-    all.freeing?.tender.queue.close();
+    all.freeing?.reconciler.queue.close();
     all.apps.areNodesStuck = true;
     all.apps.remove(other);
     await all.pass(minute);
@@ -133,9 +133,9 @@ describe("a pod of a Deployment that is deleted and does not end", () => {
   it("is marked once, without a look in between: the controller waits", async () => {
     const { pass, freeing } = await stuck("all-nodes", false);
     const looks: string[] = [];
-    const ask = freeing?.tender.world.ofOwner.bind(freeing.tender.world);
+    const ask = freeing?.reconciler.world.ofOwner.bind(freeing.reconciler.world);
     if (freeing !== undefined && ask !== undefined)
-      freeing.tender.world.ofOwner = (name) => {
+      freeing.reconciler.world.ofOwner = (name) => {
         looks.push(name);
         return ask(name);
       };
@@ -162,7 +162,7 @@ it("S52: other flags move nothing, and take nothing back", async () => {
   const known = before();
   for (const freeTerminating of ["never", "ready-nodes", "all-nodes"] as const) {
     const asked = { workloadAddresses: true, freeTerminating, freeTerminatingAfter: 0 };
-    const all = tendingInCluster(asked).map((one) => new SimTender(one, sim.server));
+    const all = reconcilersInCluster(asked).map((one) => new SimReconciler(one, sim.server));
     expect(all).toHaveLength(freeTerminating === "never" ? 1 : 2);
     sim.engine.lookAgain();
     for (const one of all) await one.pass(5000);

@@ -85,8 +85,8 @@ describe("a kind that two integrations watch", () => {
   });
 
   it("has a mere status only where it is that to both", () => {
-    const mere = { ...type, hasMereStatus: true };
-    expect(merged(watching(mere, one), watching(type, one)).hasMereStatus).toBe(false);
-    expect(merged(watching(mere, one), watching(mere, one)).hasMereStatus).toBe(true);
+    const mere = { ...type, ignoresStatus: true };
+    expect(merged(watching(mere, one), watching(type, one)).ignoresStatus).toBe(false);
+    expect(merged(watching(mere, one), watching(mere, one)).ignoresStatus).toBe(true);
   });
 });

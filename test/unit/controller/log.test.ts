@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { LogLevel } from "../../../controller/ground.ts";
+import type { LogLevel } from "../../../controller/dependencies.ts";
 import { logger, logLine, retryLevel } from "../../../controller/log.ts";
 import { IpamError } from "../../../core/index.ts";
 import { Refusal } from "../../../kube/refusal.ts";

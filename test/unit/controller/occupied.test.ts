@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { askedBeside } from "../../../controller/allocate/asked-beside.ts";
 import { type Occupied, occupied, without } from "../../../controller/allocate/occupied.ts";
+import { plannableClaims } from "../../../controller/allocate/plannable-claims.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { formatAddress, parseAddress, type Use, unwrap } from "../../../core/index.ts";
 import { claimOf, poolOf, recordOf } from "../../support/core/text.ts";
@@ -23,7 +23,7 @@ describe("what owners show to have, beside the record", () => {
     return byOwner;
   };
   const wantedOf = (claim: string, all: typeof pools, found: Occupied) =>
-    askedBeside([claimOf(claim)], all, found, new Map(), recorded([]), () => false).claims[0]?.wanted;
+    plannableClaims([claimOf(claim)], all, found, new Map(), recorded([]), () => false).claims[0]?.wanted;
   const a = "10.0.0.2 Node/a eth1";
   const b = "10.0.0.2 Node/b eth3";
 

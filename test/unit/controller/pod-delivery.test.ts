@@ -6,13 +6,13 @@ import { detected } from "../../support/objects/pod-detects.ts";
 import { gate, ipsOf, networksKey } from "../../support/objects/workload-objects.ts";
 import type { SimObject } from "../../support/sim/apps.ts";
 import { beginWorkloads } from "../../support/sim/begin-workloads.ts";
-import { SimTender } from "../../support/sim/tender.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 const indexKey = "nodeippool.nmstate.io/pod-index";
 const rolling = (replicas: number, maxSurge = 0) => ({ replicas, strategy: { rollingUpdate: { maxSurge } } });
 
-/** The watch of a tender shows an object. */
-function show({ cache }: SimTender, object: object): void {
+/** The watch of a reconciler shows an object. */
+function show({ cache }: SimReconciler, object: object): void {
   cache.set(keep(cache.kindFor(object as never), structuredClone(object)));
 }
 
@@ -32,30 +32,30 @@ function begin(options: Parameters<typeof beginWorkloads>[0] = {}) {
       }));
     return pods;
   };
-  const deletes = () => all.tending.requests.filter((one) => one === "delete pods").length;
+  const deletes = () => all.reconciler.requests.filter((one) => one === "delete pods").length;
   return { ...all, write, find, deletes };
 }
 
 describe("what a pod is told is right by what the server has", () => {
   it("not by a ConfigMap that is otherwise by now", async () => {
-    const { apps, sim, tending, create, pass, told, write } = begin();
+    const { apps, sim, reconciler, create, pass, told, write } = begin();
     create("StatefulSet", "web", { replicas: 1 });
     await pass();
-    for (const one of [sim, tending]) one.isFrozen = true;
+    for (const one of [sim, reconciler]) one.isFrozen = true;
     write("nodeippool-web", (data) => ({ "web-0": `${data["web-0"]}`.replace("10.0.0.1/", "10.0.0.5/") }));
     apps.remove(apps.find("Pod", "web-0") as Bag);
     await pass(1000);
     expect(told()).toEqual(["web-0"]);
-    show(tending, apps.find("Pod", "web-0") as SimObject);
+    show(reconciler, apps.find("Pod", "web-0") as SimObject);
     await pass();
     expect(told()).toEqual(["web-0 10.0.0.5/24"]);
   });
 
   it("not by the pods of a Deployment that are seen: another one runs with this index", async () => {
-    const { apps, sim, tending, create, pass, told } = begin();
+    const { apps, sim, reconciler, create, pass, told } = begin();
     create("Deployment", "web", rolling(1, 1));
     await pass();
-    tending.isFrozen = true;
+    reconciler.isFrozen = true;
     const [first] = apps.all("Pod") as [SimObject];
     const next = apps.create({
       ...{ apiVersion: "v1", kind: "Pod" },
@@ -65,7 +65,7 @@ describe("what a pod is told is right by what the server has", () => {
       },
       spec: { schedulingGates: [{ name: gate }] },
     });
-    const late = new SimTender(podDelivery, sim.server);
+    const late = new SimReconciler(podDelivery, sim.server);
     late.isFrozen = true;
     for (const one of [next, ...apps.all("ConfigMap"), ...apps.all("NetworkAttachmentDefinition")]) show(late, one);
     await late.pass(3000);
@@ -73,11 +73,11 @@ describe("what a pod is told is right by what the server has", () => {
   });
 
   it("all of it is sent soon after the server was asked: those that are left are asked for again", async () => {
-    const { tending, create, pass, told } = begin({ last: 20 });
-    tending.delay = (verb) => (verb === "patch pods" ? 6_000 : 0);
+    const { reconciler, create, pass, told } = begin({ last: 20 });
+    reconciler.delay = (verb) => (verb === "patch pods" ? 6_000 : 0);
     create("Deployment", "web", rolling(20));
     await pass(40_000);
-    const sent = tending.requests
+    const sent = reconciler.requests
       .join()
       .split("list pods")
       .map((run) => run.split("patch pods").length - 1);
@@ -88,15 +88,15 @@ describe("what a pod is told is right by what the server has", () => {
 
 describe("a pod that does not start, as another host answers for its address", () => {
   it("stays where its ConfigMap has its index again, and nobody saw that", async () => {
-    const { apps, sim, tending, create, pass, write, find, deletes } = begin();
+    const { apps, sim, reconciler, create, pass, write, find, deletes } = begin();
     create("Deployment", "web", rolling(1, 1));
     await pass();
     sim.isFrozen = true;
     write("nodeippool-deployment.web", (data) => ({ ...data, conflicts: "0" }));
     await pass(1000);
-    tending.isFrozen = true;
+    reconciler.isFrozen = true;
     write("nodeippool-deployment.web", ({ conflicts: _, ...data }) => data);
-    for (const { metadata } of find("10.0.0.1")) show(tending, apps.find("Pod", metadata.name) as SimObject);
+    for (const { metadata } of find("10.0.0.1")) show(reconciler, apps.find("Pod", metadata.name) as SimObject);
     await pass();
     expect(deletes()).toBe(0);
   });

@@ -47,7 +47,7 @@ describe("pools that an integration defines", () => {
 
   it("serve hosts whatever another integration says of a kind that both watch", async () => {
     const card = racks.inCluster?.kinds.filter(({ kind }) => kind === "Card") ?? [];
-    const rollout = { limit: () => 0, fares: () => "failing" as const };
+    const rollout = { limit: () => 0, health: () => "failing" as const };
     const concerns = () => ({ owners: [], sources: [] });
     const inCluster = {
       kinds: card,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Ground } from "../../../controller/ground.ts";
+import type { Dependencies } from "../../../controller/dependencies.ts";
 import { KnownRecord } from "../../../controller/record/known-record.ts";
 import { ReleaseHold } from "../../../controller/record/release-hold.ts";
 import { timing } from "../../../controller/timing.ts";
@@ -73,7 +73,7 @@ it("begins anew for every line where the record was not read for too long: it ma
   const clock = new VirtualClock();
   const snapshot = { ...emptySnapshot, releasing: [a] };
   const state = { name: "memory", read: async () => snapshot, commit: async () => snapshot };
-  const record = new KnownRecord({ clock, timing, state } as unknown as Ground);
+  const record = new KnownRecord({ clock, timing, state } as unknown as Dependencies);
   const readAfter = async (ms: number) => {
     await clock.pass(ms);
     await record.fresh();

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { Rollout } from "../../../controller/write/rollout.ts";
-import type { Fares } from "../../../integrations/in-cluster.ts";
+import type { RolloutHealth } from "../../../integrations/in-cluster.ts";
 import { tableOf } from "../../support/core/table.ts";
 
-const words: Readonly<Record<string, Fares>> = { a: "available", f: "failing", p: "progressing" };
+const words: Readonly<Record<string, RolloutHealth>> = { a: "available", f: "failing", p: "progressing" };
 
 describe("Rollout", () => {
   // `before`: how objects 1, 2, 3 fare; `start`: which one is to be changed.

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
+import { Observations } from "../../../controller/allocate/observations.ts";
 import { occupied } from "../../../controller/allocate/occupied.ts";
-import { Shown } from "../../../controller/allocate/shown.ts";
 import { LinesByOwner } from "../../../controller/record/lines-by-owner.ts";
 import { parseAddress, type Use, unwrap } from "../../../core/index.ts";
 import { poolOf, recordOf } from "../../support/core/text.ts";
@@ -39,7 +39,7 @@ const sorted = ({ taken, own, outside, collisions }: ReturnType<typeof occupied>
 });
 
 it("is the same as all that is shown, whatever comes and goes: reports, lines of the record, pools", () => {
-  const shown = new Shown(() => false);
+  const shown = new Observations(() => false);
   const lines = new LinesByOwner();
   const reports = new Map<string, Use[]>();
   let pools = [p];

@@ -93,7 +93,7 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     ["a pool of a plan", "blue", "no plan has a pod by itself"],
     ["a network that is not there", "nowhere", "there is no NetworkAttachmentDefinition default/nowhere"],
   ])("waits with %s, and an Event says why", async (_, networks, message) => {
-    const { apps, sim, tending, make, pass, isWaiting } = begin();
+    const { apps, sim, reconciler, make, pass, isWaiting } = begin();
     apps.create(pool("own", "10.1.0.0/24", "10.1.0.9", { authority: "Plan" }));
     apps.create(macvlanNetwork("blue", "own"));
     apps.create({
@@ -107,7 +107,7 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     expect(sim.said.join()).toContain(`Pod/default:one Refused: `);
     expect(sim.said.join()).toContain(message);
     // An Event of the same reason would take its place.
-    expect(tending.said).toEqual([]);
+    expect(reconciler.said).toEqual([]);
     expect(sim.lines()).toEqual([]);
   });
 

@@ -4,12 +4,12 @@ import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.t
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { definition, macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
 import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
-import { SimTender } from "../../support/sim/tender.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 const gate = "nodeippool.nmstate.io/addresses";
 
 function begin(networks: Readonly<Record<string, string>> = { red: "red" }) {
-  const sim = new SimTender(virtualMachines({ claims: false, addresses: true }));
+  const sim = new SimReconciler(virtualMachines({ claims: false, addresses: true }));
   sim.create(macvlanNetwork("red", "lan") as never);
   sim.create(ovnNetwork("blue", { subnets: "192.168.10.0/24" }) as never);
   sim.create(vm("vm-a", networks) as never);

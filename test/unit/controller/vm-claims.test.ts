@@ -4,12 +4,12 @@ import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.t
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "../../support/objects/vm-objects.ts";
 import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 import { refused } from "../../support/sim/server.ts";
-import { SimTender } from "../../support/sim/tender.ts";
 
 const hold = "nmstate.io/used-by-vm";
 
-class Vms extends SimTender {
+class Vms extends SimReconciler {
   constructor() {
     super(virtualMachines({ claims: true, addresses: false }));
     this.create(ovnNetwork("blue", { subnets: "192.168.10.0/24" }) as never);

@@ -22,23 +22,23 @@ async function begin(a = "red", b = a, networks: readonly (Bag & { readonly kind
 /** Somebody does this while no controller looks. */
 async function meanwhile(all: VmRoles, work: () => void): Promise<void> {
   all.engine.isFrozen = true;
-  all.tender.isFrozen = true;
+  all.reconciler.isFrozen = true;
   work();
   all.engine.isFrozen = false;
-  all.tender.isFrozen = false;
+  all.reconciler.isFrozen = false;
   await all.pass(60_000);
 }
 
 function deleteByForce(all: VmRoles, name: string): void {
-  all.tender.change("IPAMClaim", name, ({ metadata, ...rest }) => ({
+  all.reconciler.change("IPAMClaim", name, ({ metadata, ...rest }) => ({
     ...rest,
     metadata: { ...asBag(metadata), finalizers: [] },
   }));
-  all.tender.remove("IPAMClaim", name);
+  all.reconciler.remove("IPAMClaim", name);
 }
 
 function loseRecord(all: VmRoles, ...statuses: readonly string[]): void {
-  for (const name of statuses) all.tender.change("IPAMClaim", name, ({ status: _, ...rest }) => rest);
+  for (const name of statuses) all.reconciler.change("IPAMClaim", name, ({ status: _, ...rest }) => rest);
   all.engine.record = emptySnapshot;
   all.engine.engine.lookAgain();
 }
@@ -60,7 +60,7 @@ it("on a network of OVN-Kubernetes, too, nobody else gets what a pod runs with w
 it("a VM that runs keeps its address where its claim is deleted by force, whatever it asks for since; one that does not run gets that", async () => {
   const all = await begin();
   const { spec } = vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.7"] } });
-  all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+  all.reconciler.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
   await all.pass(5000);
   await meanwhile(all, () => deleteByForce(all, "vm-b.red"));
   all.pod("vm-b", "target");
@@ -74,7 +74,7 @@ it("a VM that runs keeps its address where its claim is deleted by force, whatev
 
 it("nor has a VM that runs two addresses where its network names another pool by then: it migrates after a restart", async () => {
   const all = await begin();
-  all.tender.change("NetworkAttachmentDefinition", "red", ({ metadata, ...rest }) => ({
+  all.reconciler.change("NetworkAttachmentDefinition", "red", ({ metadata, ...rest }) => ({
     ...rest,
     metadata: { ...asBag(metadata), annotations: { "nodeippool.nmstate.io/pool": "lan2" } },
   }));
@@ -83,7 +83,7 @@ it("nor has a VM that runs two addresses where its network names another pool by
   all.pod("vm-b", "target");
   await all.pass(5000);
   expect([all.claims(), all.isGated("vm-b", "target")]).toEqual([["vm-a.red 10.0.0.1/24", "vm-b.red"], true]);
-  expect(all.tender.said.join()).toContain("10.0.0.2 is not an address that pool lan2 may give to it");
+  expect(all.reconciler.said.join()).toContain("10.0.0.2 is not an address that pool lan2 may give to it");
   all.stop("vm-b");
   await all.pass(1000);
   all.start("vm-b", "again");
@@ -122,7 +122,7 @@ it("what is unplugged of a pod that runs is free, and asked for no more", async 
     ["10.0.0.1 IPAMClaim/default:vm-a.red/lan"],
   ]);
   const { spec } = vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.7"] } });
-  all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+  all.reconciler.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
   await all.pass(5000);
   expect(all.claims()).toContain("vm-b.red 10.0.0.7/24");
 });
@@ -135,5 +135,5 @@ it("a VM that asks for an address which a plan is to give is told so", async () 
   all.start("vm-a");
   await all.pass(5000);
   expect(all.isGated("vm-a")).toBe(true);
-  expect(all.tender.said.join()).toContain("NodeIPPool plan has authority Plan, so a plan gives its addresses");
+  expect(all.reconciler.said.join()).toContain("NodeIPPool plan has authority Plan, so a plan gives its addresses");
 });

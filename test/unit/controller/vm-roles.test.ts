@@ -4,7 +4,7 @@ import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.t
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { claim, pool } from "../../support/objects/ipam-claims.ts";
 import { definition, macvlanNetwork, vm } from "../../support/objects/vm-objects.ts";
-import { BlindTender, gate, VmRoles } from "../../support/objects/vm-roles.ts";
+import { BlindReconciler, gate, VmRoles } from "../../support/objects/vm-roles.ts";
 import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
 import { refused } from "../../support/sim/server.ts";
 
@@ -84,7 +84,7 @@ describe("the roles for VMs together", () => {
       all.vm("vm-a", { lan: "sw" });
       await all.pass(2000);
       if (isDeleted) all.engine.remove("NodeIPPool", "one");
-      all.tender.change("NetworkAttachmentDefinition", "sw", (object) => ({
+      all.reconciler.change("NetworkAttachmentDefinition", "sw", (object) => ({
         ...object,
         metadata: { ...asBag(object.metadata), annotations: { "nodeippool.nmstate.io/pool": "lan" } },
       }));
@@ -126,7 +126,7 @@ describe("the roles for VMs together", () => {
     all.start("vm-a");
     await all.pass(5000);
     expect([all.isGated("vm-a"), all.ips("vm-a")]).toEqual([true, undefined]);
-    expect(all.tender.said.join()).toContain("is of network green, and the VM's is red");
+    expect(all.reconciler.said.join()).toContain("is of network green, and the VM's is red");
   });
 
   it("a claim of its name that is another VM's is told to no pod; Events on the VM and the pod name that VM until it is gone", async () => {
@@ -138,8 +138,8 @@ describe("the roles for VMs together", () => {
     await all.pass(70_000);
     const why = "IPAMClaim vm-a.red belongs to VM vm-z: delete the claim, or give the network another name";
     for (const about of ["VirtualMachine.kubevirt.io/default:vm-a", "Pod/default:virt-launcher-vm-a-x"])
-      expect(all.tender.said).toContain(`${about} Refused: ${why}`);
-    expect([all.ips("vm-a"), all.tender.logged]).toEqual([undefined, []]);
+      expect(all.reconciler.said).toContain(`${about} Refused: ${why}`);
+    expect([all.ips("vm-a"), all.reconciler.logged]).toEqual([undefined, []]);
     all.engine.remove("IPAMClaim", "vm-a.red", "default");
     await all.pass(60_000);
     expect(asList(all.ips("vm-a"))).toHaveLength(1);
@@ -149,7 +149,7 @@ describe("the roles for VMs together", () => {
     const all = new VmRoles();
     all.vm("vm-a");
     await all.pass(2000);
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     await all.pass(60_000);
     all.start("vm-a");
     await all.pass(2000);
@@ -157,7 +157,7 @@ describe("the roles for VMs together", () => {
     await all.pass(2000);
     expect([all.ips("vm-a"), all.ips("vm-a", "target")]).toEqual([["10.0.0.1/24"], ["10.0.0.1/24"]]);
     expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24 ending"]);
-    all.tender.remove("VirtualMachine", "vm-a");
+    all.reconciler.remove("VirtualMachine", "vm-a");
     all.stop("vm-a");
     await all.pass(60_000);
     expect(all.claims()).toEqual([]);
@@ -166,8 +166,8 @@ describe("the roles for VMs together", () => {
   it("a claim that is deleted before it has an address is made anew", async () => {
     const all = new VmRoles();
     all.vm("vm-a");
-    await all.tender.pass(500);
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    await all.reconciler.pass(500);
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     await all.pass(10_000);
     expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24"]);
   });
@@ -179,7 +179,7 @@ describe("the roles for VMs together", () => {
     all.vm("vm-a");
     all.start("vm-a");
     await all.pass(2000);
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     await all.pass(2000);
     all.engine.remove("IPAMClaim", "other5", "default");
     await all.pass(60_000);
@@ -190,11 +190,11 @@ describe("the roles for VMs together", () => {
     const all = new VmRoles();
     const { metadata, ...rest } = instanceOf(vm("vm-a", { red: "red" }));
     const { ownerReferences: _, ...own } = asBag(metadata) ?? {};
-    all.tender.create({ ...rest, metadata: { ...own, finalizers: ["foregroundDeletion"] } } as never);
+    all.reconciler.create({ ...rest, metadata: { ...own, finalizers: ["foregroundDeletion"] } } as never);
     all.pod("vm-a", "x");
     await all.pass(2000);
-    all.tender.remove("VirtualMachineInstance", "vm-a");
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.reconciler.remove("VirtualMachineInstance", "vm-a");
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     await all.pass(2000);
     expect(all.claims()).toEqual(["vm-a.red 10.0.0.1/24 ending"]);
     all.end("vm-a");
@@ -219,15 +219,16 @@ describe("the roles for VMs together", () => {
     all.start("vm-a");
     await all.pass(5000);
     for (const about of ["VirtualMachine.kubevirt.io/default:vm-a", "Pod/default:virt-launcher-vm-a-x"])
-      expect(all.tender.said.filter((one) => one.startsWith(about)).join()).toContain(
+      expect(all.reconciler.said.filter((one) => one.startsWith(about)).join()).toContain(
         "10.0.0.1 is held by IPAMClaim/default:vm-b.red/lan",
       );
   });
 
   describe("an address that a VM asks for", () => {
     const condition = (all: VmRoles, name: string) =>
-      asBag(asList(asBag((all.tender.object("IPAMClaim", name) as Bag | undefined)?.status)?.conditions)[0]);
-    const poolOf = (all: VmRoles) => asList(asBag((all.tender.object("NodeIPPool", "lan") as Bag)?.status)?.conditions);
+      asBag(asList(asBag((all.reconciler.object("IPAMClaim", name) as Bag | undefined)?.status)?.conditions)[0]);
+    const poolOf = (all: VmRoles) =>
+      asList(asBag((all.reconciler.object("NodeIPPool", "lan") as Bag)?.status)?.conditions);
     const next = "Let its VM ask for another address, or for none";
 
     it.each([
@@ -255,11 +256,11 @@ describe("the roles for VMs together", () => {
         await all.pass(3000);
         expect(condition(all, "vm-a.red")).toMatchObject({ status: "False", reason });
         expect(condition(all, "vm-a.red")?.message).toContain(`${why}. ${next}`);
-        const said = all.tender.said.filter((text) => text.startsWith("VirtualMachine.kubevirt.io/default:vm-a"));
+        const said = all.reconciler.said.filter((text) => text.startsWith("VirtualMachine.kubevirt.io/default:vm-a"));
         expect(said.join()).toContain(`Refused: IPAMClaim vm-a.red: ${why}. ${next}`);
         expect(poolOf(all)[0]).toMatchObject({ type: "Available", status: "True" });
         const { spec } = vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5"] } });
-        all.tender.change("VirtualMachine", "vm-a", (object) => ({ ...object, spec }));
+        all.reconciler.change("VirtualMachine", "vm-a", (object) => ({ ...object, spec }));
         await all.pass(5000);
         expect([all.claims(), all.ips("vm-a")]).toEqual([
           ["vm-b.red 10.0.0.1/24", "vm-a.red 10.0.0.5/24"],
@@ -283,13 +284,13 @@ describe("the roles for VMs together", () => {
       all.vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.5"] } });
       await all.pass(3000);
       const labels = { "nodeippool.nmstate.io/planned": "true" };
-      all.tender.change("IPAMClaim", "vm-b.red", ({ metadata, ...rest }) => ({
+      all.reconciler.change("IPAMClaim", "vm-b.red", ({ metadata, ...rest }) => ({
         ...rest,
         metadata: { ...asBag(metadata), labels, annotations: { ...asBag(asBag(metadata)?.annotations) } },
       }));
       for (const name of ["vm-a", "vm-b"]) {
         const { spec } = vm(name, { red: "red" }, { wanted: { red: ["10.0.0.6"] } });
-        all.tender.change("VirtualMachine", name, (object) => ({ ...object, spec }));
+        all.reconciler.change("VirtualMachine", name, (object) => ({ ...object, spec }));
       }
       await all.pass(5000);
       expect(all.claims()).toEqual(["vm-a.red 10.0.0.5/24", "vm-b.red"]);
@@ -300,16 +301,16 @@ describe("the roles for VMs together", () => {
       all.vm("vm-b", { red: "red" }, { wanted: { red: ["10.77.0.17"] } });
       await all.pass(3000);
       const { spec } = vm("vm-b", { red: "red" }, { wanted: { red: ["10.0.0.7", "10.0.0.8"] } });
-      all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+      all.reconciler.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
       await all.pass(3000);
       expect(all.claims()).toEqual(["vm-b.red"]);
-      expect(all.tender.said.join()).toContain("10.0.0.8 is one too many");
-      all.tender.remove("VirtualMachine", "vm-b");
+      expect(all.reconciler.said.join()).toContain("10.0.0.8 is one too many");
+      all.reconciler.remove("VirtualMachine", "vm-b");
       await all.pass(3000);
       all.vm("vm-a", { red: "red" }, { wanted: { red: ["10.0.0.5", "10.0.0.6"] } });
       await all.pass(3000);
       expect(all.claims()).toEqual([]);
-      expect(all.tender.said.join()).toContain(
+      expect(all.reconciler.said.join()).toContain(
         "10.0.0.6 is one too many: network red gives one address of each family",
       );
     });
@@ -319,14 +320,14 @@ describe("the roles for VMs together", () => {
     const all = new VmRoles();
     all.vm("vm-a");
     all.start("vm-a", "old");
-    all.tender.change("VirtualMachineInstance", "vm-a", withFinalizers());
-    all.tender.remove("VirtualMachineInstance", "vm-a");
-    all.tender.remove("VirtualMachine", "vm-a");
+    all.reconciler.change("VirtualMachineInstance", "vm-a", withFinalizers());
+    all.reconciler.remove("VirtualMachineInstance", "vm-a");
+    all.reconciler.remove("VirtualMachine", "vm-a");
     all.vm("vm-a");
     all.start("vm-a", "new");
     await all.pass(5000);
     expect([all.isGated("vm-a", "old"), all.isGated("vm-a", "new")]).toEqual([true, true]);
-    all.tender.remove("Pod", "virt-launcher-vm-a-old");
+    all.reconciler.remove("Pod", "virt-launcher-vm-a-old");
     await all.pass(5000);
     expect(all.isGated("vm-a", "new")).toBe(false);
   });
@@ -359,7 +360,7 @@ describe("the roles for VMs together", () => {
     const all = new VmRoles();
     all.vm("vm-a", { red: "red", green: "green" }, { wanted: { red: ["10.0.0.5"] } });
     await all.pass(2000);
-    all.tender.change("VirtualMachine", "vm-a", (object) => {
+    all.reconciler.change("VirtualMachine", "vm-a", (object) => {
       const { spec } = vm("vm-a", { green: "green" }, { wanted: { red: ["10.0.0.5"] } });
       return { ...object, spec };
     });
@@ -374,14 +375,16 @@ describe("the roles for VMs together", () => {
     const all = new VmRoles();
     if (isOfUser) all.engine.create(claim("vm-a.red"));
     all.vm("vm-a");
-    all.tender.create(instanceOf(all.tender.object("VirtualMachine", "vm-a") as never));
-    const text = JSON.stringify(launcherOf(all.tender.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]));
+    all.reconciler.create(instanceOf(all.reconciler.object("VirtualMachine", "vm-a") as never));
+    const text = JSON.stringify(
+      launcherOf(all.reconciler.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]),
+    );
     const ordinal = text.replace(/(interface\\":\\")pod[0-9a-f]+/g, "$1net1");
-    all.tender.create(JSON.parse(isOfUser ? text : ordinal));
+    all.reconciler.create(JSON.parse(isOfUser ? text : ordinal));
     await all.pass(2000);
     expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
     for (const kind of ["VirtualMachine", "VirtualMachineInstance"]) all.edit("vm-a", {}, kind);
-    if (isOfUser) all.tender.remove("IPAMClaim", "vm-a.red");
+    if (isOfUser) all.reconciler.remove("IPAMClaim", "vm-a.red");
     await all.pass(60_000);
     all.vm("vm-b");
     all.start("vm-b");
@@ -392,12 +395,16 @@ describe("the roles for VMs together", () => {
   it("two networks of one definition, and a pod whose interfaces have ordinal names: each has its own address", async () => {
     const all = new VmRoles();
     all.vm("vm-a", { one: "red", two: "red" });
-    all.tender.create(instanceOf(all.tender.object("VirtualMachine", "vm-a") as never));
-    const text = JSON.stringify(launcherOf(all.tender.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]));
+    all.reconciler.create(instanceOf(all.reconciler.object("VirtualMachine", "vm-a") as never));
+    const text = JSON.stringify(
+      launcherOf(all.reconciler.object("VirtualMachineInstance", "vm-a") as never, "x", [gate]),
+    );
     let count = 0;
-    all.tender.create(JSON.parse(text.replace(/(interface\\":\\")pod[0-9a-f]+/g, (_, key) => `${key}net${++count}`)));
+    all.reconciler.create(
+      JSON.parse(text.replace(/(interface\\":\\")pod[0-9a-f]+/g, (_, key) => `${key}net${++count}`)),
+    );
     await all.pass(5000);
-    const { annotations } = all.tender.object("Pod", "virt-launcher-vm-a-x")?.metadata ?? {};
+    const { annotations } = all.reconciler.object("Pod", "virt-launcher-vm-a-x")?.metadata ?? {};
     const told = JSON.parse(`${annotations?.["k8s.v1.cni.cncf.io/networks"]}`);
     const ips = told.map((one: Bag) => `${one.interface} ${one.ips}`);
     expect(ips).toEqual(["net1 10.0.0.1/24", "net2 10.0.0.2/24"]);
@@ -411,7 +418,7 @@ describe("the roles for VMs together", () => {
     all.vm("vm-a");
     all.engine.isFrozen = true;
     await all.pass(200);
-    all.tender.change("IPAMClaim", "vm-a.red", (one) => ({ ...one, status: { ips: ["10.0.0.1/24"] } }));
+    all.reconciler.change("IPAMClaim", "vm-a.red", (one) => ({ ...one, status: { ips: ["10.0.0.1/24"] } }));
     all.start("vm-a");
     await all.pass(500);
     all.engine.isFrozen = false;
@@ -423,7 +430,7 @@ describe("the roles for VMs together", () => {
 describe("what is seen of VMs is outdated", () => {
   it("no claim ends by how pods were seen before", async () => {
     const all = new VmRoles({ claims: false, addresses: true });
-    const blind = new BlindTender(onlyClaims, all.server);
+    const blind = new BlindReconciler(onlyClaims, all.server);
     all.vm("vm-a");
     await all.pass(200, blind);
     all.start("vm-a");
@@ -437,7 +444,7 @@ describe("what is seen of VMs is outdated", () => {
 
   it("no pod is told addresses by how its claim was seen before", async () => {
     const all = new VmRoles({ claims: true, addresses: false });
-    const blind = new BlindTender(onlyAddresses, all.server);
+    const blind = new BlindReconciler(onlyAddresses, all.server);
     all.vm("vm-a");
     await all.pass(2000, blind);
     blind.blindTo = ["IPAMClaim"];
@@ -457,17 +464,17 @@ describe("what is seen of VMs is outdated", () => {
 
   it("no claim ends by how its network was seen before: two controllers", async () => {
     const all = new VmRoles({ claims: true, addresses: false });
-    const blind = new BlindTender(onlyClaims, all.server);
+    const blind = new BlindReconciler(onlyClaims, all.server);
     await all.pass(200, blind);
     blind.blindTo = ["NetworkAttachmentDefinition"];
-    all.tender.change("NetworkAttachmentDefinition", "red", (object) => ({
+    all.reconciler.change("NetworkAttachmentDefinition", "red", (object) => ({
       ...object,
       spec: { config: `${asBag(object.spec)?.config}`.replace('"name":"red"', '"name":"new"') },
     }));
     await all.pass(200, blind);
     all.vm("vm-a");
     await all.pass(60_000, blind);
-    const requests = [...all.tender.requests, ...blind.requests];
+    const requests = [...all.reconciler.requests, ...blind.requests];
     expect(requests.filter((one) => one.startsWith("delete")).length).toBeLessThan(2);
     expect(asList(all.claims())).toHaveLength(1);
   });
@@ -482,7 +489,7 @@ describe("what a pod runs with is its claim's", () => {
       all.start(name);
       await all.pass(2000);
     }
-    all.tender.remove("VirtualMachine", "vm-a");
+    all.reconciler.remove("VirtualMachine", "vm-a");
     all.stop("vm-a");
     await all.pass(60_000);
     return all;
@@ -491,9 +498,9 @@ describe("what a pod runs with is its claim's", () => {
   it("C11: also when the record is lost, and its claim shows nothing any more", async () => {
     const all = await begin();
     all.engine.isFrozen = true;
-    all.tender.change("IPAMClaim", "vm-b.red", ({ status: _, ...rest }) => rest);
+    all.reconciler.change("IPAMClaim", "vm-b.red", ({ status: _, ...rest }) => rest);
     all.vm("vm-c");
-    await all.tender.pass(1000);
+    await all.reconciler.pass(1000);
     all.engine.record = emptySnapshot;
     all.engine.engine.lookAgain();
     all.engine.isFrozen = false;
@@ -505,13 +512,16 @@ describe("what a pod runs with is its claim's", () => {
     const all = await begin();
     const cut = withFinalizers();
     all.engine.isFrozen = true;
-    all.tender.isFrozen = true;
-    all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec: vm("vm-b", {}).spec }));
-    all.tender.change("VirtualMachineInstance", "vm-b", (one) => ({ ...one, spec: instanceOf(vm("vm-b", {})).spec }));
-    all.tender.change("IPAMClaim", "vm-b.red", cut);
-    all.tender.remove("IPAMClaim", "vm-b.red");
+    all.reconciler.isFrozen = true;
+    all.reconciler.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec: vm("vm-b", {}).spec }));
+    all.reconciler.change("VirtualMachineInstance", "vm-b", (one) => ({
+      ...one,
+      spec: instanceOf(vm("vm-b", {})).spec,
+    }));
+    all.reconciler.change("IPAMClaim", "vm-b.red", cut);
+    all.reconciler.remove("IPAMClaim", "vm-b.red");
     all.engine.isFrozen = false;
-    all.tender.isFrozen = false;
+    all.reconciler.isFrozen = false;
     await all.pass(120_000);
     for (const name of ["vm-c", "vm-d"]) all.vm(name);
     await all.pass(5000);
@@ -526,9 +536,9 @@ describe("what a pod runs with is its claim's", () => {
   it("also when the VM asks for addresses of a network that it lost: its claim comes back after it was deleted by force", async () => {
     const all = await begin();
     const { spec } = vm("vm-b", { red: "red" }, { wanted: { green: ["10.0.2.5"] } });
-    all.tender.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
-    all.tender.change("IPAMClaim", "vm-b.red", withFinalizers());
-    all.tender.remove("IPAMClaim", "vm-b.red");
+    all.reconciler.change("VirtualMachine", "vm-b", (object) => ({ ...object, spec }));
+    all.reconciler.change("IPAMClaim", "vm-b.red", withFinalizers());
+    all.reconciler.remove("IPAMClaim", "vm-b.red");
     await all.pass(60_000);
     expect(all.claims()).toEqual(["vm-b.red 10.0.0.2/24"]);
   });
@@ -541,9 +551,9 @@ describe("what a pod runs with is its claim's", () => {
     all.start("vm-a");
     await all.pass(2000);
     expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
-    all.tender.isFrozen = true;
-    all.tender.change("IPAMClaim", "vm-a.red", withFinalizers());
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.reconciler.isFrozen = true;
+    all.reconciler.change("IPAMClaim", "vm-a.red", withFinalizers());
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     all.engine.cache.delete(claimKey);
     await all.pass(60_000);
     expect(all.engine.lines()).toEqual(["10.0.0.1 IPAMClaim/default:vm-a.red/lan releasing"]);

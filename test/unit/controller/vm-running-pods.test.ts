@@ -21,11 +21,11 @@ async function begin(networks: Readonly<Record<string, string>> = { red: "red" }
 }
 
 const annotation = (all: VmRoles, key: string): Bag[] => {
-  const { annotations } = all.tender.object("Pod", "virt-launcher-vm-a-x")?.metadata ?? {};
+  const { annotations } = all.reconciler.object("Pod", "virt-launcher-vm-a-x")?.metadata ?? {};
   return JSON.parse(annotations?.[key] ?? "null");
 };
-const patches = (all: VmRoles) => all.tender.requests.filter((one) => one === "patch pods").length;
-const instance = (all: VmRoles) => all.tender.object("VirtualMachineInstance", "vm-a") as Bag;
+const patches = (all: VmRoles) => all.reconciler.requests.filter((one) => one === "patch pods").length;
+const instance = (all: VmRoles) => all.reconciler.object("VirtualMachineInstance", "vm-a") as Bag;
 
 describe("a pod of a VM that runs", () => {
   it.each<[string, Readonly<Record<string, string>>, Bag]>([
@@ -45,11 +45,11 @@ describe("a pod of a VM that runs", () => {
 
   it("is left alone for as long as virt-controller writes its networks anew, until it ends", async () => {
     const all = await begin();
-    all.tender.change("VirtualMachineInstance", "vm-a", (one) => ({ ...one, status: { interfaces: [] } }));
+    all.reconciler.change("VirtualMachineInstance", "vm-a", (one) => ({ ...one, status: { interfaces: [] } }));
     const before = patches(all);
     await all.pass(60_000);
     expect([patches(all) - before, annotation(all, allocatedKey)]).toEqual([0, [allocated("red")]]);
-    all.tender.remove("VirtualMachineInstance", "vm-a");
+    all.reconciler.remove("VirtualMachineInstance", "vm-a");
     await all.pass(1000);
     expect(annotation(all, networksKey)[0]).toMatchObject({ ips: ["10.0.0.1/24"] });
   });
@@ -63,13 +63,13 @@ describe("a pod of a VM that runs", () => {
     await all.pass(5000);
     const both = [{ ips: ["10.0.0.1/24"] }, { ips: ["10.0.2.1/24"] }];
     expect(annotation(all, networksKey)).toMatchObject(both);
-    const attached = reportOfMultus(all.tender.object("Pod", "virt-launcher-vm-a-x") as Bag);
+    const attached = reportOfMultus(all.reconciler.object("Pod", "virt-launcher-vm-a-x") as Bag);
     all.annotate("vm-a", "x", rewrittenBy(instance(all)));
     const before = patches(all);
     await all.pass(60_000);
     expect(patches(all) - before).toBe(0);
     all.annotate("vm-a", "x", attached);
-    all.tender.change("VirtualMachineInstance", "vm-a", (one) => ({ ...one, status: statusOf(one) }));
+    all.reconciler.change("VirtualMachineInstance", "vm-a", (one) => ({ ...one, status: statusOf(one) }));
     await all.pass(5000);
     expect([annotation(all, networksKey), patches(all) - before]).toMatchObject([both, 1]);
   });
@@ -85,16 +85,16 @@ describe("a pod of a VM that runs", () => {
     await all.pass(5000);
     if (isUndone) all.annotate("vm-a", "x", rewrittenBy(instance(all)));
     await all.pass(50_000);
-    expect(all.tender.said).toEqual([]);
+    expect(all.reconciler.said).toEqual([]);
     await all.pass(10_000);
     const nic = podInterfaceOf("more");
-    expect([...new Set(all.tender.said)]).toEqual([
+    expect([...new Set(all.reconciler.said)]).toEqual([
       `Pod/default:virt-launcher-vm-a-x Refused: Multus has not attached interface ${nic} with 10.0.2.1/24: migrate or restart the VM, and its next pod has it`,
     ]);
-    all.annotate("vm-a", "x", reportOfMultus(all.tender.object("Pod", "virt-launcher-vm-a-x") as Bag));
-    const before = all.tender.said.length;
+    all.annotate("vm-a", "x", reportOfMultus(all.reconciler.object("Pod", "virt-launcher-vm-a-x") as Bag));
+    const before = all.reconciler.said.length;
     await all.pass(120_000);
-    expect(all.tender.said.length).toBe(before);
+    expect(all.reconciler.said.length).toBe(before);
   });
 
   it("has its annotation back where somebody took it out, by what Multus reports and the claim says", async () => {
@@ -113,7 +113,7 @@ describe("a pod of a VM that runs", () => {
 describe("claims that ipam-extensions makes", () => {
   const finalizers = ["kubevirt.io/persistent-ipam"];
   const owner = (all: VmRoles, kind: string) => {
-    const { uid } = asBag(all.tender.object(kind, "vm-a")?.metadata) ?? {};
+    const { uid } = asBag(all.reconciler.object(kind, "vm-a")?.metadata) ?? {};
     return [{ apiVersion: "kubevirt.io/v1", kind, name: "vm-a", uid, controller: true }];
   };
   const make = (all: VmRoles, name: string, metadata: Bag) =>
@@ -141,7 +141,7 @@ describe("claims that ipam-extensions makes", () => {
     await all.pass(5000);
     all.stop("vm-a");
     // The garbage collector deletes it.
-    all.tender.remove("IPAMClaim", "vm-a.red");
+    all.reconciler.remove("IPAMClaim", "vm-a.red");
     all.start("vm-a", "again");
     await all.pass(5000);
     expect([all.ips("vm-a", "again"), all.claims()]).toEqual([["10.0.0.1/24"], ["vm-a.red 10.0.0.1/24 ending"]]);
@@ -157,13 +157,13 @@ describe("claims that ipam-extensions makes", () => {
       const [one] = owner(all, "VirtualMachine");
       make(all, "vm-a.red", { ownerReferences: [{ ...one, ...of }] });
       await all.pass(2000);
-      all.tender.remove("IPAMClaim", "vm-a.red");
+      all.reconciler.remove("IPAMClaim", "vm-a.red");
     }
     all.start("vm-a");
     await all.pass(50_000);
-    expect(all.tender.said.join()).not.toContain(message);
+    expect(all.reconciler.said.join()).not.toContain(message);
     await all.pass(20_000);
-    expect(all.tender.said.filter((one) => one.startsWith("Pod/default:virt-launcher-vm-a-x")).join()).toContain(
+    expect(all.reconciler.said.filter((one) => one.startsWith("Pod/default:virt-launcher-vm-a-x")).join()).toContain(
       message,
     );
   });
@@ -173,9 +173,9 @@ describe("claims that ipam-extensions makes", () => {
     all.vm("vm-a", { red: "red" }, { wanted: { wrong: ["10.0.0.5"] } });
     all.start("vm-a");
     await all.pass(70_000);
-    const [why = ""] = all.tender.said.flatMap((one) => /^VirtualMachine\S* \w+: (.*wrong.*)/.exec(one)?.[1] ?? []);
+    const [why = ""] = all.reconciler.said.flatMap((one) => /^VirtualMachine\S* \w+: (.*wrong.*)/.exec(one)?.[1] ?? []);
     expect(why).not.toBe("");
-    const told = all.tender.said.filter((one) => one.startsWith("Pod/default:virt-launcher-vm-a-x")).join();
+    const told = all.reconciler.said.filter((one) => one.startsWith("Pod/default:virt-launcher-vm-a-x")).join();
     expect(told).toContain(`there is no IPAMClaim vm-a.red: ${why}`);
   });
 
@@ -186,7 +186,7 @@ describe("claims that ipam-extensions makes", () => {
     all.start("vm-a");
     await all.pass(70_000);
     expect(all.isGated("vm-a")).toBe(true);
-    expect(all.tender.said.join()).toContain("there is no IPAMClaim vm-a.blue-");
+    expect(all.reconciler.said.join()).toContain("there is no IPAMClaim vm-a.blue-");
   });
 });
 
@@ -194,23 +194,25 @@ it("a pod waits for the end of one of an earlier VM of its name, and an Event sa
   const all = await begin();
   // Somebody takes the finalizer off the instance, which goes before its pod.
   for (const kind of ["VirtualMachineInstance", "VirtualMachine"]) {
-    all.tender.change(kind, "vm-a", ({ metadata, ...one }) => ({
+    all.reconciler.change(kind, "vm-a", ({ metadata, ...one }) => ({
       ...one,
       metadata: { ...asBag(metadata), finalizers: [] },
     }));
-    all.tender.remove(kind, "vm-a");
+    all.reconciler.remove(kind, "vm-a");
   }
-  all.tender.change("IPAMClaim", "vm-a.red", ({ metadata, ...one }) => ({
+  all.reconciler.change("IPAMClaim", "vm-a.red", ({ metadata, ...one }) => ({
     ...one,
     metadata: { ...asBag(metadata), finalizers: [] },
   }));
-  if (all.tender.object("IPAMClaim", "vm-a.red")) all.tender.remove("IPAMClaim", "vm-a.red");
+  if (all.reconciler.object("IPAMClaim", "vm-a.red")) all.reconciler.remove("IPAMClaim", "vm-a.red");
   all.vm("vm-a");
   all.start("vm-a", "new");
   await all.pass(70_000);
   expect(all.isGated("vm-a", "new")).toBe(true);
-  expect(all.tender.said.join()).toContain("pod virt-launcher-vm-a-x of an earlier instance of this VM has not ended");
-  all.tender.remove("Pod", "virt-launcher-vm-a-x");
+  expect(all.reconciler.said.join()).toContain(
+    "pod virt-launcher-vm-a-x of an earlier instance of this VM has not ended",
+  );
+  all.reconciler.remove("Pod", "virt-launcher-vm-a-x");
   await all.pass(60_000);
   expect(asList(all.ips("vm-a", "new"))).toHaveLength(1);
 });

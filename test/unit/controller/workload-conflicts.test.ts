@@ -18,7 +18,7 @@ const strategy = { rollingUpdate: { maxSurge: 0 } };
 
 function begin(options = {}) {
   const all = beginWorkloads(options);
-  const { sim, apps, tending } = all;
+  const { sim, apps, reconciler } = all;
   const says = (pod: string, status: Bag) => apps.change(apps.find("Pod", pod) ?? {}, (one) => ({ ...one, status }));
   const pool = () => sim.object("NodeIPPool", "lan") as Bag;
   const conflicts = () => formatConflicts(poolConflictsOf(pool()));
@@ -35,7 +35,7 @@ function begin(options = {}) {
   const ips = () => [...byIp().keys()].sort();
   /** The pod with this address finds that another host answers for it. */
   const finds = (ip: string) => says(byIp().get(ip) ?? "", detected(4, conflict(ip)));
-  const events = () => tending.said.join("\n");
+  const events = () => reconciler.said.join("\n");
   return { ...all, says, conflicts, annotate, reason, free, byIp, ips, finds, events };
 }
 

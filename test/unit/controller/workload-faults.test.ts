@@ -118,7 +118,7 @@ it("a pod that says an index of somebody else's is nobody else's", async () => {
 });
 
 it("a pod without a ConfigMap says so after a minute: its plan is not applied, say", async () => {
-  const { apps, create, pass, tending } = beginWorkloads();
+  const { apps, create, pass, reconciler } = beginWorkloads();
   create("Deployment", "web", { replicas: 1 });
   apps.change(
     apps.find("Deployment", "web") as never,
@@ -126,9 +126,9 @@ it("a pod without a ConfigMap says so after a minute: its plan is not applied, s
       ({ ...one, metadata: { ...asBag(metadata), labels: { [gate]: "planned" } } }) as never,
   );
   await pass(50_000);
-  expect(tending.said).toEqual([]);
+  expect(reconciler.said).toEqual([]);
   await pass(20_000);
-  expect(tending.said.join()).toContain("there is no ConfigMap nodeippool-deployment.web with its addresses");
+  expect(reconciler.said.join()).toContain("there is no ConfigMap nodeippool-deployment.web with its addresses");
 });
 
 it("a StatefulSet that is scaled up again keeps its addresses, also where its watch shows that late", async () => {

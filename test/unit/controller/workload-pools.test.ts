@@ -87,7 +87,7 @@ describe("what says of which pools pods have addresses", () => {
   });
 
   it("S20: the nodes that the template selects", async () => {
-    const { sim, tending, apps, pass, told } = begin("lan, more");
+    const { sim, reconciler, apps, pass, told } = begin("lan, more");
     const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
     apps.edit("NodeIPPool", "lan", rack("a"));
     apps.edit("NodeIPPool", "more", rack("b"));
@@ -102,7 +102,7 @@ describe("what says of which pools pods have addresses", () => {
     apps.edit("StatefulSet", "web", { template: other });
     apps.remove(apps.find("Pod", "web-0") ?? {});
     await pass();
-    expect([told(), tending.said.join()]).toEqual([
+    expect([told(), reconciler.said.join()]).toEqual([
       ["web-0"],
       expect.stringContaining("for other nodes than its nodeSelector"),
     ]);
@@ -114,7 +114,7 @@ describe("what says of which pools pods have addresses", () => {
   });
 
   it("S20: the nodes that the template of a Deployment selects now, once it is made again", async () => {
-    const { tending, apps, pass, told } = begin("lan, more");
+    const { reconciler, apps, pass, told } = begin("lan, more");
     const rack = (name: string) => ({ nodeAffinity: { matchLabels: { rack: name } } });
     apps.edit("NodeIPPool", "lan", rack("a"));
     apps.edit("NodeIPPool", "more", rack("b"));
@@ -134,7 +134,7 @@ describe("what says of which pools pods have addresses", () => {
       await pass(60_000);
     }
     expect(told().map((text) => text.split(" ")[1])).toEqual([undefined]);
-    expect(tending.said.join()).toContain("delete Deployment web, and make it again once they are free");
+    expect(reconciler.said.join()).toContain("delete Deployment web, and make it again once they are free");
     apps.remove(apps.find("Deployment", "web") ?? {});
     await pass(60_000);
     apps.create(selecting("b"));

@@ -113,18 +113,18 @@ describe("the addresses of pods", () => {
   });
 
   it("S40, S41: of pods whose end no watch has told are free by the next look at everything, and so are their indexes", async () => {
-    const { sim, tending, apps, create, pass, told } = beginWorkloads();
+    const { sim, reconciler, apps, create, pass, told } = beginWorkloads();
     create("Deployment", "web", { replicas: 1, strategy: { rollingUpdate: { maxSurge: 0 } } });
     create("StatefulSet", "db", { replicas: 1 });
     await pass();
-    const caches = [sim.cache, tending.cache];
+    const caches = [sim.cache, reconciler.cache];
     const ghosts = caches.flatMap((cache) => cache.all("Pod").map((pod) => () => cache.set(pod)));
     apps.remove(apps.find("StatefulSet", "db") ?? {});
     for (const pod of apps.all("Pod")) {
       apps.remove(pod);
       apps.change(pod, (one) => ({ ...one, metadata: { ...asBag(one.metadata), finalizers: [] } }));
     }
-    for (const one of [sim, tending]) await one.pass(100);
+    for (const one of [sim, reconciler]) await one.pass(100);
     for (const show of ghosts) show();
     await pass(90_000);
     expect(told().map((text) => text.split(" ")[1])).toEqual([undefined]);
@@ -132,7 +132,7 @@ describe("the addresses of pods", () => {
     await sweep(sim.cache, async () => new Set(apps.all("Pod").map((pod) => objectKey(pod as never))));
     // In a whole controller this is the same cache.
     const isThere = (key: string) => sim.cache.get(key) !== undefined;
-    for (const key of tending.cache.all("Pod").map(objectKey)) if (!isThere(key)) tending.cache.delete(key);
+    for (const key of reconciler.cache.all("Pod").map(objectKey)) if (!isThere(key)) reconciler.cache.delete(key);
     sim.engine.lookAgain();
     await pass(60_000);
     expect(told().map((text) => text.split(" ")[1])).toEqual(["10.0.0.1/24"]);

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { faresBy } from "../../../integrations/nmstate/enactment.ts";
+import { healthBy } from "../../../integrations/nmstate/enactment.ts";
 import { tableOf } from "../../support/core/table.ts";
 
-describe("faresBy", () => {
+describe("healthBy", () => {
   it.each(
     tableOf(`
       policy | enacted | true                   | the node
@@ -24,13 +24,13 @@ describe("faresBy", () => {
     const conditions = all.map((type) => ({ type, status: cell("true").includes(type) ? "True" : "False" }));
     const enactment = enacted === undefined ? undefined : { status: { policyGeneration: Number(enacted), conditions } };
     const policy = { metadata: { generation: Number(cell("policy")[0]) } };
-    expect(faresBy(policy, enactment)).toBe(cell("the node")[0]);
+    expect(healthBy(policy, enactment)).toBe(cell("the node")[0]);
   });
 
   it.each([
     ["has not begun", 2, "unreachable"],
     ["has begun", 1, "progressing"],
   ])("a node that is not Ready and %s", (_, generation, expected) => {
-    expect(faresBy({ metadata: { generation } }, { status: { policyGeneration: 1 } }, false)).toBe(expected);
+    expect(healthBy({ metadata: { generation } }, { status: { policyGeneration: 1 } }, false)).toBe(expected);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Facts } from "../../../integrations/facts.ts";
 import type { Known } from "../../../integrations/in-cluster.ts";
 import { objectKey } from "../../../integrations/object-key.ts";
-import type { TendStep } from "../../../integrations/tending.ts";
+import type { Step } from "../../../integrations/reconciler.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
@@ -61,7 +61,7 @@ const find = (key: string) => networks.find((one) => objectKey(one as never) ===
 const stepsOf = (...belonging: readonly Bag[]) => podDelivery.steps("", belonging, find);
 
 /** `a 10.0.0.1/24`, `a chooses Deployment/web/0`, or why it waits. */
-function says(step: TendStep): string {
+function says(step: Step): string {
   if (step.verb === "warn") return step.message;
   if (step.verb !== "change") return step.verb;
   const name = asBag(step.object.metadata)?.name;

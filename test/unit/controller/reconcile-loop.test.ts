@@ -1,14 +1,14 @@
 import { describe, expect, it } from "vitest";
 import type { WatchedKind } from "../../../integrations/in-cluster.ts";
-import type { TendStep } from "../../../integrations/tending.ts";
+import type { Step } from "../../../integrations/reconciler.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
-import { SimTender } from "../../support/sim/tender.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 const kind: WatchedKind = { apiVersion: "v1", kind: "ConfigMap", plural: "configmaps", keep: ({ data }) => ({ data }) };
 
-/** A tender of ConfigMaps with these names, of which none has been done. What is to be done follows from all of them. */
-async function begin(names: readonly string[], steps: (all: readonly Bag[]) => readonly TendStep[]) {
-  const sim: SimTender = new SimTender({
+/** A reconciler of ConfigMaps with these names, of which none has been done. What is to be done follows from all of them. */
+async function begin(names: readonly string[], steps: (all: readonly Bag[]) => readonly Step[]) {
+  const sim: SimReconciler = new SimReconciler({
     kinds: [kind],
     belongsTo: () => ["all"],
     steps: (_, all) => (sim.isFrozen ? steps(all) : []),
@@ -18,7 +18,7 @@ async function begin(names: readonly string[], steps: (all: readonly Bag[]) => r
   await sim.pass(100);
   sim.isFrozen = true;
   const look = async () => {
-    sim.tender.lookAgain();
+    sim.reconciler.lookAgain();
     await sim.pass(3000);
   };
   const isDone = (name: string) => asBag(sim.object("ConfigMap", name)?.data)?.done !== undefined;
@@ -27,11 +27,11 @@ async function begin(names: readonly string[], steps: (all: readonly Bag[]) => r
 
 const nameOf = (object: Bag) => `${asBag(object.metadata)?.name}`;
 const toDo = (all: readonly Bag[]) => all.filter(({ data }) => asBag(data)?.done === undefined);
-const done = (object: Bag, needs?: { keys: string[] }): TendStep => {
+const done = (object: Bag, needs?: { keys: string[] }): Step => {
   return { verb: "change", object, fields: { data: { done: "yes" } }, ...(needs && { needs }) };
 };
 
-describe("what a tender does of a look", () => {
+describe("what a reconciler does of a look", () => {
   it("nothing more, once something of it is not right by what the server answers", async () => {
     const { sim, look, isDone } = await begin(["a", "b"], (all) => {
       const [a, b] = [all.find((one) => nameOf(one) === "a"), all.find((one) => nameOf(one) === "b")];
@@ -47,7 +47,7 @@ describe("what a tender does of a look", () => {
     const { sim, look, isDone } = await begin(["a", "b", "c"], (all) => {
       const [a, b] = [all.find((one) => nameOf(one) === "a"), toDo(all).find((one) => nameOf(one) === "b")];
       if (b === undefined) return [];
-      const first: TendStep = { ...done(b, { keys: ["ConfigMap/default:a"] }), fields: { data: {} } } as TendStep;
+      const first: Step = { ...done(b, { keys: ["ConfigMap/default:a"] }), fields: { data: {} } } as Step;
       return [a?.data === undefined ? first : done(b, { keys: ["ConfigMap/default:c"] })];
     });
     sim.change("ConfigMap", "a", (one) => ({ ...one, data: { some: "data" } }));

@@ -2,8 +2,8 @@ import type { Bag } from "../schema/objects.ts";
 import type { WatchedKind } from "./in-cluster.ts";
 import type { RenderedObject } from "./integration.ts";
 
-/** Something to do to an object. */
-export type TendStep =
+/** A change to one object, or an Event about it. */
+export type Step =
   | { readonly verb: "create"; readonly object: RenderedObject }
   | { readonly verb: "delete"; readonly object: Bag; readonly needs: Needs }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */
@@ -37,13 +37,13 @@ export interface Needs {
 }
 
 /**
- * Objects that follow others, as claims follow their VM. No address is decided for them, so they need no record: what is to be done
- * follows from what there is. Pure.
+ * Reconciles dependents, such as the IPAMClaims of a VM. Keyed by the parent: a change to the parent or to a dependent requeues the
+ * parent. It never allocates, so it needs no record. Pure.
  */
-export interface Tending {
+export interface Reconciler {
   readonly kinds: readonly WatchedKind[];
-  /** What an object belongs to, by name; `all` where it concerns everything that is tended to. */
+  /** The names of the parents of an object; `all` where it concerns every parent. */
   belongsTo(object: Bag): readonly string[] | "all";
-  /** What is to be done for one of these names, given all that belongs to it. `find` finds other objects by their keys. */
-  steps(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): readonly TendStep[];
+  /** The steps for one parent, given all its dependents. `find` finds other objects by their keys. */
+  steps(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): readonly Step[];
 }

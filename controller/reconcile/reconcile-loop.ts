@@ -1,50 +1,50 @@
 import { IpamError } from "../../core/index.ts";
 import { objectKey } from "../../integrations/object-key.ts";
 import { uidOf } from "../../integrations/object-metadata.ts";
-import type { Needs, Tending, TendStep } from "../../integrations/tending.ts";
+import type { Needs, Reconciler, Step } from "../../integrations/reconciler.ts";
 import { Later, Queue, type Stored } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { kindsOfTending } from "../cache/kinds.ts";
+import { kindsOfReconciler } from "../cache/kinds.ts";
 import { inParallel, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import { World } from "../cache/world.ts";
-import type { Ground, Observer } from "../ground.ts";
+import type { Dependencies, Observer } from "../dependencies.ts";
 import { retryLevel } from "../log.ts";
+import { Debounce } from "../write/debounce.ts";
 import { edit } from "../write/metadata.ts";
-import { Patience } from "../write/patience.ts";
 
 /** How many requests are in flight at once. */
 const parallel = 16;
 
-/** What the tender stands on. */
-type TenderGround = Pick<Ground, "cache" | "objects" | "clock" | "random" | "log" | "timing"> & {
+/** What the loop is built with. */
+type LoopDependencies = Pick<Dependencies, "cache" | "objects" | "clock" | "random" | "log" | "timing"> & {
   readonly observer?: Observer;
 };
 
 /**
- * Sees to objects that follow others. A key of its queue is the name of what others belong to; whatever changes in one of them is a
- * reason to look at that name, and each look is taken from what there is. It knows no record, and gives no addresses.
+ * Runs one reconciler. Keyed by the parent: a change to the parent or to a dependent requeues the parent, and each run is decided by the
+ * cache alone. It reads no record and never allocates.
  */
-export class Tender {
+export class ReconcileLoop {
   readonly world: World;
   readonly queue: Queue;
-  private readonly tending: Tending;
-  private readonly ground: TenderGround;
-  private readonly patience = new Patience();
+  private readonly reconciler: Reconciler;
+  private readonly deps: LoopDependencies;
+  private readonly debounce = new Debounce();
   private isOpen = false;
 
-  constructor(ground: TenderGround, tending: Tending) {
-    const { cache, clock, random, log, observer } = ground;
-    this.ground = ground;
-    this.tending = tending;
-    this.world = new World(cache, kindsOfTending(tending), ({ owners }) => this.changed(owners));
-    this.queue = new Queue((name) => this.tend(name), {
+  constructor(deps: LoopDependencies, reconciler: Reconciler) {
+    const { cache, clock, random, log, observer } = deps;
+    this.deps = deps;
+    this.reconciler = reconciler;
+    this.world = new World(cache, kindsOfReconciler(reconciler), ({ owners }) => this.changed(owners));
+    this.queue = new Queue((name) => this.reconcile(name), {
       parallel,
       clock,
       random,
       failed: (key, error, pause) =>
         log({ level: retryLevel(error, pause), message: "will try again", key, error, pause }),
-      ran: (key, ms, error) => observer?.ran(`tend ${key}`, ms, error),
+      ran: (key, ms, error) => observer?.ran(`reconcile ${key}`, ms, error),
     });
   }
 
@@ -65,9 +65,9 @@ export class Tender {
     for (const name of names === "all" ? this.world.owners() : names) this.queue.add(name);
   }
 
-  private async tend(name: string): Promise<number | undefined> {
+  private async reconcile(name: string): Promise<number | undefined> {
     const failures: unknown[] = [];
-    const due = this.patience.due(name, this.stepsOf(name), this.ground.clock.now());
+    const due = this.debounce.due(name, this.stepsOf(name), this.deps.clock.now());
     for (const steps of together(due.steps)) {
       const failed = await this.takeAll(name, steps);
       // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
@@ -81,19 +81,19 @@ export class Tender {
     return pauses.length === 0 ? undefined : Math.min(...pauses);
   }
 
-  private stepsOf(name: string): readonly TendStep[] {
-    return this.tending.steps(name, this.world.ofOwner(name), (key) => this.world.get(key));
+  private stepsOf(name: string): readonly Step[] {
+    return this.reconciler.steps(name, this.world.ofOwner(name), (key) => this.world.get(key));
   }
 
   /**
    * What they need is asked for once for all of them, and only those are taken that are right by the answer, too: whatever has changed
    * is looked at again. Returns how the API server refuses: it is tried again, with what is seen by then.
    */
-  private async takeAll(name: string, steps: readonly TendStep[]): Promise<unknown[]> {
+  private async takeAll(name: string, steps: readonly Step[]): Promise<unknown[]> {
     const needs = steps[0] && needsOf(steps[0]);
     const failures: unknown[] = [];
     const fails = (error: unknown) => void failures.push(error);
-    const { clock, timing } = this.ground;
+    const { clock, timing } = this.deps;
     const asked = clock.now();
     if (needs !== undefined) await this.refresh(needs).catch(fails);
     if (failures.length > 0) return failures;
@@ -107,9 +107,9 @@ export class Tender {
     return failures;
   }
 
-  private async take(step: TendStep): Promise<void> {
-    if (step.verb === "warn") return this.ground.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
-    const { objects } = this.ground;
+  private async take(step: Step): Promise<void> {
+    if (step.verb === "warn") return this.deps.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
+    const { objects } = this.deps;
     const object = step.object as Seen;
     const kind = this.world.kindFor(object);
     if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
@@ -119,7 +119,7 @@ export class Tender {
 
   /** From now on all of it is seen as the server has it. */
   private async refresh({ keys, all }: Needs): Promise<void> {
-    const { objects } = this.ground;
+    const { objects } = this.deps;
     for (const key of keys) await refresh(key, this.world, objects);
     const kind = all && this.world.kind(all.kind);
     const listed = kind ? await objects.list(kind, { ...kind.where, namespace: all.namespace }) : [];
@@ -128,12 +128,12 @@ export class Tender {
 }
 
 /** The steps of one look that another one has, too, as that has them. */
-function inBoth(steps: readonly TendStep[], others: readonly TendStep[]): TendStep[] {
+function inBoth(steps: readonly Step[], others: readonly Step[]): Step[] {
   const found = new Map(others.map((step) => [textOf(step), step]));
   return steps.flatMap((step) => found.get(textOf(step)) ?? []);
 }
 
-function textOf(step: TendStep): string {
+function textOf(step: Step): string {
   if (step.verb === "warn") return JSON.stringify(step);
   const fields = step.verb === "change" ? step.fields : {};
   return JSON.stringify([step.verb, objectKey(step.object as never), uidOf(step.object as Bag), fields]);
@@ -146,8 +146,8 @@ const tooLate = new IpamError("conflict", "what it is right by was asked too lon
 const most = 100;
 
 /** Steps one by one; those that share what they need may be taken at the same time. */
-function together(steps: readonly TendStep[]): TendStep[][] {
-  const groups: TendStep[][] = [];
+function together(steps: readonly Step[]): Step[][] {
+  const groups: Step[][] = [];
   for (const step of steps) {
     const last = groups.at(-1);
     const needs = needsOf(step);
@@ -158,6 +158,6 @@ function together(steps: readonly TendStep[]): TendStep[][] {
   return groups;
 }
 
-function needsOf(step: TendStep): Needs | undefined {
+function needsOf(step: Step): Needs | undefined {
   return "needs" in step ? step.needs : undefined;
 }

@@ -1,16 +1,16 @@
 import { uidOf } from "../../integrations/object-metadata.ts";
-import type { TendStep } from "../../integrations/tending.ts";
+import type { Step } from "../../integrations/reconciler.ts";
 
 /**
  * Steps that are not taken at once, but when they were right at each look for long enough. Only the own clock counts, from the first
  * look on: that of the server is never compared with it, and whoever is started anew waits longer.
  */
-export class Patience {
+export class Debounce {
   /** Since when each step is right: by the name that is looked at, and the object, or its key where only an Event is about it. */
   private readonly since = new Map<string, ReadonlyMap<string, number>>();
 
   /** Those of these that are to be taken now, and in how many milliseconds to look again for the others. */
-  due(name: string, steps: readonly TendStep[], now: number): { steps: TendStep[]; again?: number } {
+  due(name: string, steps: readonly Step[], now: number): { steps: Step[]; again?: number } {
     const before = this.since.get(name);
     const since = new Map<string, number>();
     const left: number[] = [];

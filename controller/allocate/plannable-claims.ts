@@ -23,15 +23,15 @@ import { partition } from "../../core/partition.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import type { ContestedLine } from "./contested-lines.ts";
 import { placeOfClaim, type Question } from "./decide.ts";
-import { type Occupied, poolsByName, type Showing, without } from "./occupied.ts";
+import { type Observation, type Occupied, poolsByName, without } from "./occupied.ts";
 
-export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isShown"> {
+export interface AskedBeside extends Pick<Question, "pools" | "claims" | "refused" | "isObserved"> {
   /** Owners that have what no claim of theirs gets, or nobody knows which: what was made for them shows it, so that stays. */
   readonly unclear: ReadonlySet<string>;
 }
 
 /** What a plan is asked for, where owners show to have this beside the record. */
-export function askedBeside(
+export function plannableClaims(
   asking: readonly Claim[],
   sound: readonly Pool[],
   occupied: Occupied,
@@ -67,15 +67,15 @@ export function askedBeside(
   ];
   const lost = asked.flatMap((claim) => lostBy(claim, contestedIn(claim.pool), lines));
   const refused = [...chosen.pending, ...unclear, ...lost, ...refusedOf(asked, pools, occupied, lines)];
-  const isShown = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
-  return { pools, claims: asked, refused, isShown, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
+  const isObserved = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
+  return { pools, claims: asked, refused, isObserved, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
 }
 
 /** Of its pools, a claim without a line asks that of which its owner shows to have an address for it. */
-function inShownPool(claim: Claim, usesOf: (pool: string) => readonly Showing[], lines: LinesByOwner): Claim {
+function inShownPool(claim: Claim, usesOf: (pool: string) => readonly Observation[], lines: LinesByOwner): Claim {
   if (claim.choice === undefined || lines.hasLine(claim)) return claim;
   const owner = formatOwner(claim.owner);
-  const isIts = (use: Showing) => use.owner === owner && use.interface === claim.interface;
+  const isIts = (use: Observation) => use.owner === owner && use.interface === claim.interface;
   const pool = poolsAsked(claim).find((name) => usesOf(name).some(isIts));
   const { choice: _, ...rest } = claim;
   return pool === undefined ? claim : { ...rest, pool };
@@ -94,7 +94,7 @@ function hasElsewhere({ owner, pool, wanted }: Claim, asked: Pool | undefined, l
 function shownOf(
   pool: Pool,
   claims: readonly Claim[],
-  uses: readonly Showing[],
+  uses: readonly Observation[],
   contested: readonly ContestedLine[],
   lines: LinesByOwner,
 ): [string, Adoptable][] {
@@ -105,8 +105,8 @@ function shownOf(
   const comesBack = (claim: Claim) => {
     const its = uses.filter(({ owner }) => owner === formatOwner(claim.owner));
     if (its.some(({ isGiven }) => isGiven)) return false;
-    const isShown = ({ address }: Allocation) => its.some((use) => use.address === address);
-    return lines.releasingOf(claim).some((line) => !isShown(line) && !isContested(line));
+    const isObserved = ({ address }: Allocation) => its.some((use) => use.address === address);
+    return lines.releasingOf(claim).some((line) => !isObserved(line) && !isContested(line));
   };
   const found = shownFor(pool, here, (claim) => lines.hasLine(claim) || comesBack(claim), uses);
   return [...found].map(([claim, one]) => [identityOf({ pool: pool.name, claim }), one]);

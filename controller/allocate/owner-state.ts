@@ -10,7 +10,7 @@ import type { Scene } from "./scene.ts";
 import type { UnreadAddresses } from "./unread-addresses.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
-export class OwnerStanding {
+export class OwnerState {
   /** The keys of objects that ask for these owners, or for all, and cannot be acted upon. */
   readonly rejected: ReadonlySet<string>;
   /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, who may have addresses on record that cannot be read, and all while reports are missed. */
@@ -19,7 +19,7 @@ export class OwnerStanding {
   readonly kept: ReadonlySet<string>;
   private readonly integrations: readonly Integration[];
   /** The owners for whom an integration can make nothing, by its name. */
-  private readonly barred: ReadonlyMap<string, ReadonlySet<string>>;
+  private readonly unservable: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly world: World;
   private readonly scene: Scene;
   private readonly sourceOf: SourceOf;
@@ -44,8 +44,8 @@ export class OwnerStanding {
     const waiting = [...owners].filter(
       (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
     );
-    this.barred = new Map(
-      integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.barred?.(facts).keys())]),
+    this.unservable = new Map(
+      integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.unservable?.(facts).keys())]),
     );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
     this.isReporting = world.isReporting();
@@ -57,24 +57,24 @@ export class OwnerStanding {
   }
 
   /** Does an owner get nothing new? Where it is only its node that is not Ready, it gets what it is shown to have. */
-  isWaiting(owner: string, isShown: boolean): boolean {
+  isWaiting(owner: string, isObserved: boolean): boolean {
     const isMerelyUnready = this.isReporting && !isWaiting(owner, this.world, this.integrations);
-    return this.waiting.has(owner) && !(isShown && isMerelyUnready);
+    return this.waiting.has(owner) && !(isObserved && isMerelyUnready);
   }
 
   /** Can an integration make nothing for an owner? */
   isBarred({ name }: Integration, owner: string): boolean {
-    return this.barred.get(name)?.has(owner) ?? false;
+    return this.unservable.get(name)?.has(owner) ?? false;
   }
 
   /** All for whom some integration can make nothing. */
-  get allBarred(): ReadonlySet<string> {
-    return new Set([...this.barred.values()].flatMap((owners) => [...owners]));
+  get allUnservable(): ReadonlySet<string> {
+    return new Set([...this.unservable.values()].flatMap((owners) => [...owners]));
   }
 
   /** Those of whom this is otherwise than it was. */
-  barredNow(before: ReadonlySet<string>): string[] {
-    const now = this.allBarred;
+  unservableNow(before: ReadonlySet<string>): string[] {
+    const now = this.allUnservable;
     return [...new Set([...before, ...now])].filter((owner) => before.has(owner) !== now.has(owner));
   }
 

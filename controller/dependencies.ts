@@ -5,9 +5,9 @@ import type { StateBackend } from "../state/backend.ts";
 import type { Cache } from "./cache/cache.ts";
 import type { Timing } from "./timing.ts";
 
-/** What the engine stands on; a simulator has its own of each. */
-export interface Ground {
-  /** Of all kinds that the engine and the tenders watch. */
+/** What the engine is built with; a simulator passes its own of each. */
+export interface Dependencies {
+  /** Objects of all kinds that the engine and the reconcilers watch. */
   readonly cache: Cache;
   readonly objects: Objects;
   readonly state: StateBackend;
@@ -23,7 +23,7 @@ export interface Ground {
 }
 
 /** The time of day as objects have it: in seconds. */
-export function timeOf({ today }: Pick<Ground, "today">): string {
+export function timeOf({ today }: Pick<Dependencies, "today">): string {
   return today()
     .toISOString()
     .replace(/\.\d+Z$/, "Z");

@@ -11,7 +11,7 @@ import { factsOf, type Scene } from "./scene.ts";
  * What owners without a line show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
  * takes nothing from anybody.
  */
-export function claimedBeside(
+export function requestedUses(
   claims: readonly Claim[],
   lines: LinesByOwner,
   scene: Scene,

@@ -1,26 +1,26 @@
 import { Cache } from "../../../controller/cache/cache.ts";
-import { kindsOfTending } from "../../../controller/cache/kinds.ts";
-import type { LogEvent, Observer } from "../../../controller/ground.ts";
-import { Tender } from "../../../controller/reconcile/tender.ts";
+import { kindsOfReconciler } from "../../../controller/cache/kinds.ts";
+import type { LogEvent, Observer } from "../../../controller/dependencies.ts";
+import { ReconcileLoop } from "../../../controller/reconcile/reconcile-loop.ts";
 import { timing } from "../../../controller/timing.ts";
 import { tellRefused } from "../../../controller/write/contest.ts";
 import { limitWrites } from "../../../controller/write/write-limit.ts";
 import { nameOfKind } from "../../../integrations/object-key.ts";
-import type { Tending } from "../../../integrations/tending.ts";
+import type { Reconciler } from "../../../integrations/reconciler.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { SimServer } from "./server.ts";
 import { VirtualClock } from "./virtual-clock.ts";
 import { tellCache } from "./watch.ts";
 
-/** One tender on a cluster in memory, in virtual time. */
-export class SimTender {
+/** One reconciler on a cluster in memory, in virtual time. */
+export class SimReconciler {
   readonly server: SimServer;
   readonly clock = new VirtualClock();
   readonly logged: LogEvent[] = [];
   readonly said: string[] = [];
-  /** What the tender asked the server for, each by its verb and kind. */
+  /** What the reconciler asked the server for, each by its verb and kind. */
   readonly requests: string[] = [];
-  readonly tender: Tender;
+  readonly reconciler: ReconcileLoop;
   readonly cache: Cache;
   /** The watches show nothing new. */
   isFrozen = false;
@@ -30,19 +30,19 @@ export class SimTender {
   delayAfter = (_verb: string) => 0;
   private heard = 0;
 
-  constructor(tending: Tending, server = new SimServer()) {
+  constructor(reconciler: Reconciler, server = new SimServer()) {
     this.server = server;
-    this.cache = new Cache(kindsOfTending(tending));
+    this.cache = new Cache(kindsOfReconciler(reconciler));
     const wrong: Observer["wrong"] = (about, problem, message) =>
       void this.said.push(`${about} ${problem}: ${message}`);
-    this.tender = new Tender(
+    this.reconciler = new ReconcileLoop(
       {
         cache: this.cache,
         objects: limitWrites(
           this.server.client((verb, run) => this.request(verb, run)),
           this.clock,
           () => {},
-          tellRefused(() => [this.tender.world], { wrong }),
+          tellRefused(() => [this.reconciler.world], { wrong }),
         ),
         clock: this.clock,
         timing,
@@ -54,7 +54,7 @@ export class SimTender {
           wrong,
         },
       },
-      tending,
+      reconciler,
     );
     for (const kind of this.cache.allKinds()) this.cache.replace(nameOfKind(kind), []);
   }
@@ -93,7 +93,7 @@ export class SimTender {
   async pass(ms = 1000): Promise<void> {
     for (let left = ms; left > 0; left -= 100) {
       if (!this.isFrozen) this.tell();
-      this.tender.open();
+      this.reconciler.open();
       await this.clock.pass(100);
     }
   }

@@ -5,18 +5,18 @@ import { kindOf } from "../../integrations/object-key.ts";
 import { childLabels } from "../../schema/node.ts";
 import type { World } from "../cache/world.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
-import { type IsMachine, type Occupied, occupied, poolsByName, type Showing, strangeTo } from "./occupied.ts";
+import { type IsMachine, type Observation, type Occupied, occupied, poolsByName, strangeTo } from "./occupied.ts";
 import { usesIn } from "./scene.ts";
 
 /**
  * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
  * only what changed is looked at again.
  */
-export class Shown {
-  private readonly byReport = new Map<string, readonly Showing[]>();
+export class Observations {
+  private readonly byReport = new Map<string, readonly Observation[]>();
   private readonly reportsOf = new Map<string, Set<string>>();
   /** Of these reports some of what they show is not on record for who shows it. */
-  private readonly strange = new Map<string, readonly Showing[]>();
+  private readonly strange = new Map<string, readonly Observation[]>();
   /** Reports that say something else since they were looked at. */
   private readonly unread = new Set<string>();
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
@@ -30,7 +30,7 @@ export class Shown {
   }
 
   /** Says all that a report shows. Is it other than before? */
-  set(report: string, uses: readonly Showing[]): boolean {
+  set(report: string, uses: readonly Observation[]): boolean {
     const earlier = this.byReport.get(report) ?? [];
     const [before, now] = [earlier, uses].map((list) => list.map(textOf).sort().join("\n"));
     if (before === now) return false;
@@ -45,12 +45,12 @@ export class Shown {
   }
 
   /** All that a report shows. */
-  by(report: string): readonly Showing[] {
+  by(report: string): readonly Observation[] {
     return this.byReport.get(report) ?? [];
   }
 
   /** All that reports show of an owner. */
-  of(owner: string): readonly Showing[] {
+  of(owner: string): readonly Observation[] {
     const reports = [...(this.reportsOf.get(owner) ?? [])];
     return reports.flatMap((report) => this.by(report)).filter((use) => use.owner === owner);
   }
@@ -93,7 +93,7 @@ export class Shown {
 }
 
 /** What a report shows without a pool is of the pool that its owner says to have it of: other networks may have the same address. */
-function placed(reported: readonly Showing[], claimed: readonly Use[]): Showing[] {
+function placed(reported: readonly Observation[], claimed: readonly Use[]): Observation[] {
   const placeOf = ({ owner, address }: Use) => `${owner} ${address}`;
   const pools = new Map(claimed.flatMap((use) => (use.pool === undefined ? [] : [[placeOf(use), use.pool]])));
   return reported.map((use) => {
@@ -113,7 +113,7 @@ function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
 }
 
 /** Returns the addresses that an object shows its owner to have. */
-export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Showing[] {
+export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Observation[] {
   const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
   const there = world.get(key);
   const isForeign = isReport === "made" && there !== undefined && !isManaged(there);

@@ -8,7 +8,16 @@ import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
 import { hasTraceOf } from "./vm-pods.ts";
-import { claimNameFor, hasBegun, holderOf, keysOfVm, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
+import {
+  claimNameFor,
+  definitionIn,
+  hasBegun,
+  holderOf,
+  keysOfVm,
+  pluggedInto,
+  runsFor,
+  type VmView,
+} from "./vm-view.ts";
 import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /**
@@ -132,7 +141,11 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const isEnding = instance !== undefined && isDeleting(instance) && runsFor(view) === uidOf(instance);
   const hasPod = view.pods.some(hasBegun);
   if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
-  return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips }));
+  const isOther = (element: Bag) => {
+    const { value } = view.networkOf(definitionIn(element, view));
+    return value !== undefined && value.network !== network;
+  };
+  return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips, isOther }));
 }
 
 function warn(about: Bag, message: string): Step {

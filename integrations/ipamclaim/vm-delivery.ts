@@ -18,7 +18,7 @@ import {
   runningPodSteps,
   warningsOf,
 } from "./vm-running-pods.ts";
-import { claimNameFor, holderOf, pluggedInto, type VmView } from "./vm-view.ts";
+import { claimNameFor, definitionIn, holderOf, pluggedInto, type VmView } from "./vm-view.ts";
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
 import { debounce } from "./vm-words.ts";
 
@@ -69,9 +69,22 @@ function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
   const elements = elementsOf(pod) ?? [];
   return pluggedInto(view).flatMap((attachment) => {
     const at = attachment.isAbsent ? -1 : placeOf(attachment, elements, view);
-    const nic = elements[at] && interfaceOf(elements[at], at);
-    return nic === undefined ? [] : { interface: nic, find: () => givenTo(nic, attachment, view) };
+    const element = elements[at];
+    if (element === undefined) return [];
+    const nic = interfaceOf(element, at);
+    const definition = definitionIn(element, view);
+    const why = `its networks say ${definition} for interface ${nic}, and its VM says ${attachment.definition}`;
+    const find = () =>
+      definition === attachment.definition ? givenTo(nic, attachment, view) : { why, after: debounce };
+    return { interface: nic, find, isOf: (claim) => isOfNetwork(claim, definition, view) };
   });
+}
+
+/** Reports whether a claim is of the network that a definition names, as far as both are there. */
+function isOfNetwork(name: string, definition: string, view: VmView): boolean {
+  const { network } = view.networkOf(definition).value ?? {};
+  const claim = view.claims.find((one) => nameOf(one) === name);
+  return claim === undefined || network === undefined || asBag(claim.spec)?.network === network;
 }
 
 /**
@@ -81,9 +94,8 @@ function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
 function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], view: VmView): number {
   const at = elements.findIndex(({ interface: nic }) => nic === podInterfaceOf(network));
   if (at >= 0) return at;
-  const isOf = (one: Bag) => `${one.namespace ?? view.namespace}/${one.name}` === definition;
   const alike = pluggedInto(view).filter((one) => !one.isAbsent && one.definition === definition);
-  const places = [...elements.keys()].filter((i) => isOf(elements[i] ?? {}));
+  const places = [...elements.keys()].filter((i) => definitionIn(elements[i] ?? {}, view) === definition);
   return places.length === alike.length ? (places[alike.findIndex((one) => one.network === network)] ?? -1) : -1;
 }
 

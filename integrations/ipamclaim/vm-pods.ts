@@ -56,17 +56,26 @@ export function usesOfPod({ object, at }: LocatedObject): Use[] {
   });
 }
 
-/** Returns whether a pod has, or is told, a claim, its interface or one of its addresses. Of networks that cannot be read: true. */
+/**
+ * Returns whether a pod has, or is told, a claim, its interface or one of its addresses. Of networks that cannot be read: true. The
+ * interface counts where the pod is told it for another network only if Multus reports it: a network of the same name was plugged in anew.
+ */
 export function hasTraceOf(
   pod: Bag,
-  claim: { readonly name: string; readonly nic: unknown; readonly ips: readonly string[] },
+  claim: {
+    readonly name: string;
+    readonly nic: unknown;
+    readonly ips: readonly string[];
+    /** Whether an element is of another network than the claim. */
+    readonly isOther: (element: Bag) => boolean;
+  },
 ) {
   const elements = elementsOf(pod);
   const addresses = new Set(addressesIn(claim.ips));
   const isTrace = (one: Bag) =>
     [one.claim, one["ipam-claim-reference"]].includes(claim.name) ||
-    (claim.nic !== "" && claim.nic === one.interface) ||
+    (claim.nic !== "" && claim.nic === one.interface && !(elements?.includes(one) && claim.isOther(one))) ||
     addressesIn(asList(one.ips)).some((address) => addresses.has(address));
   const traces = [...(elements ?? []), ...allocationsOf(pod), ...(reportedInterfaces(pod) ?? [])];
-  return elements === undefined || traces.some((one) => isTrace({ ...one }));
+  return elements === undefined || traces.some((one) => isTrace(one as Bag));
 }

@@ -25,6 +25,8 @@ export interface NetworkOnPod {
   readonly interface: string;
   /** Finds what it is to be given now. */
   find(): Given;
+  /** Whether a claim, by its name, is of the network that the pod is told for this interface; true of one that is not there. */
+  isOf(claim: string): boolean;
 }
 
 /**
@@ -37,6 +39,8 @@ export interface NetworkOnPod {
  *                      |                         |                      |  with the networks of the pod
  *  was given addresses | do not have it          | others               | takes them out of annotation `allocated`
  *  was given addresses | do not have it          | it, or nothing       | does nothing: it is attached still
+ *  was given addresses | have it, as of another  | others               | takes them out of annotation `allocated`: it was
+ *                      |  network than the claim |                      |  unplugged, and is plugged in anew
  *  was given nothing   | have it                 | others               | gives it what its claim has: it is plugged in
  *  was given nothing   | have it                 | it, with what its    | adds that to annotation `allocated`
  *                      |                         |  claim has           |
@@ -57,7 +61,8 @@ export function runningPodSteps(
   const reported = reportedInterfaces(pod);
   const nics = new Set(elements.map(interfaceOf));
   const isAttached = (nic: string) => nics.has(nic) || (reported?.some((one) => one.interface === nic) ?? true);
-  const given = before.filter((one) => isAttached(one.interface));
+  const [replaced, same] = partition(before, (one) => isReplaced(one, networks, reported));
+  const given = same.filter((one) => isAttached(one.interface));
   const isGiven = new Set(given.map((one) => one.interface));
   const missing = isDeleting(pod) ? [] : networks.filter((one) => !isGiven.has(one.interface));
   const { plugged, adopted } = foundFor(reported === undefined ? [] : missing, reported ?? []);
@@ -77,10 +82,20 @@ export function runningPodSteps(
   return [
     ...(Object.keys(annotations).length === 0
       ? []
-      : [added.length === 0 ? change : { ...change, needs: needsOf(view) }]),
+      : [added.length === 0 && replaced.length === 0 ? change : { ...change, needs: needsOf(view) }]),
     ...plugged.flatMap((one) => warningsOf(pod, one)),
     ...after.filter((one) => isUnattached(one, nics, reported)).flatMap((one) => warningsOf(pod, whyUnattached(one))),
   ];
+}
+
+/** Returns whether an interface was unplugged since it was given addresses of a claim, and is plugged in anew, into another network. */
+function isReplaced(
+  { interface: nic, claim }: PodAllocation,
+  networks: readonly NetworkOnPod[],
+  reported: readonly ReportedInterface[] | undefined,
+): boolean {
+  if (claim === undefined || reported === undefined || reported.some((one) => one.interface === nic)) return false;
+  return networks.some((one) => one.interface === nic && !one.isOf(claim));
 }
 
 /** Returns whether Multus, which has reported what it attached to a pod, has not attached one of its interfaces. */

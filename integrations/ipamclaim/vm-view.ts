@@ -55,6 +55,11 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
   };
 }
 
+/** Returns the definition, `namespace/name`, that a pod is told by an element of its networks. */
+export function definitionIn({ namespace, name }: Bag, view: Pick<VmView, "namespace">): string {
+  return `${name}`.includes("/") ? `${name}` : `${namespace ?? view.namespace}/${name}`;
+}
+
 /** Returns the name of the VM that a claim belongs to: that we made it for, else that owns it, else the one in its name. */
 export function vmOfClaim(claim: Bag): string | undefined {
   const { annotations } = asBag(claim.metadata) ?? {};

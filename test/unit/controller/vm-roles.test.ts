@@ -5,7 +5,7 @@ import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { claim, pool } from "../../support/objects/ipam-claims.ts";
 import { definition, macvlanNetwork, vm } from "../../support/objects/vm-objects.ts";
 import { BlindReconciler, gate, VmRoles } from "../../support/objects/vm-roles.ts";
-import { instanceOf, launcherOf } from "../../support/real/virt-controller.ts";
+import { instanceOf, launcherOf, reportOfMultus, rewrittenBy } from "../../support/real/virt-controller.ts";
 import { refused } from "../../support/sim/server.ts";
 
 const withFinalizers =
@@ -127,6 +127,30 @@ describe("the roles for VMs together", () => {
     await all.pass(5000);
     expect([all.isGated("vm-a"), all.ips("vm-a")]).toEqual([true, undefined]);
     expect(all.reconciler.said.join()).toContain("is of network green, and the VM's is red");
+  });
+
+  it("a network that is unplugged, and plugged in under its name as another one, gets nothing of the claim before", async () => {
+    const all = new VmRoles();
+    all.vm("vm-a");
+    await all.pass(2000);
+    all.start("vm-a");
+    await all.pass(2000);
+    all.runs("vm-a");
+    await all.pass(2000);
+    expect(all.ips("vm-a")).toEqual(["10.0.0.1/24"]);
+    // Nobody sees it without the network.
+    for (const one of [all.engine, all.reconciler]) one.isFrozen = true;
+    for (const kind of ["VirtualMachine", "VirtualMachineInstance"]) all.edit("vm-a", { red: "green" }, kind);
+    const instance = all.reconciler.object("VirtualMachineInstance", "vm-a") as Bag;
+    all.annotate("vm-a", "x", { ...reportOfMultus({ metadata: {} }), ...rewrittenBy(instance) });
+    for (const one of [all.engine, all.reconciler]) one.isFrozen = false;
+    const told = new Set<string>();
+    for (let i = 0; i < 600; i++) {
+      await all.pass(100);
+      told.add(`${all.ips("vm-a")}`);
+    }
+    expect([...told]).toEqual(["undefined", "10.0.2.1/24"]);
+    expect(all.claims()).toEqual(["vm-a.red 10.0.2.1/24"]);
   });
 
   it("a claim of its name that is another VM's is told to no pod; Events on the VM and the pod name that VM until it is gone", async () => {

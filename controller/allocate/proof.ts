@@ -119,8 +119,8 @@ export class Proof {
   }
 
   /**
-   * The objects by which a line may be free, as the watch shows them: what others have, and its owner and what asked for it, which may
-   * ask for it again. A StatefulSet that was scaled down and up again keeps the addresses of pods that the watch shows sooner.
+   * The objects that prove a line free, as the watch shows them: those of others, its owner, and the object that asked for it, which may
+   * ask again. The watch may show the end of a pod before it shows that its StatefulSet was scaled up again.
    */
   private evidenceOf(line: Allocation): (readonly [string, Seen | undefined])[] {
     const others = this.partOf(line.claim)?.evidenceOf?.(line) ?? [];
@@ -129,7 +129,11 @@ export class Proof {
 
   /** The keys of what asks for a line, and of its owner, where their kinds are known. */
   private askingFor({ claim }: Allocation): string[] {
-    const keys = [this.sourceOf(claim), this.world.keyOfOwner(ownerOfKey(claim))];
+    return this.known([this.sourceOf(claim), this.world.keyOfOwner(ownerOfKey(claim))]);
+  }
+
+  /** Those of these keys whose kinds are watched. */
+  private known(keys: readonly (string | undefined)[]): string[] {
     return keys.filter((key) => key !== undefined).filter((key) => this.world.hasKind(kindOf(key)));
   }
 
@@ -163,12 +167,9 @@ export class Proof {
     const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
     const owners = there.map((owner) => this.world.keyOfOwner(owner));
     const pools = lines.map(({ pool }) => `${poolKind}/${pool}`);
-    const keys = [...new Set([...sources, ...owners, ...pools])].filter((key) => key !== undefined);
-    const about = keys.filter((key) => this.world.hasKind(kindOf(key)));
     // As they are seen now, before anything is asked.
-    const seen = about.map((key) => [key, this.world.get(key)] as const);
-    const answers = await inParallel(seen, ([key, one]) => isOutdated(key, one, this.world, this.deps.objects));
-    return answers.includes(true);
+    const seen = this.known([...sources, ...owners, ...pools]).map((key) => [key, this.world.get(key)] as const);
+    return (await this.changedIn(new Map(seen))).size > 0;
   }
 }
 

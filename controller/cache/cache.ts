@@ -6,7 +6,7 @@ import { type CachedKind, selectionsOf, type WorldKind } from "./world-kind.ts";
 /** So many objects that are gone are remembered. */
 const remembered = 10_000;
 
-/** Who reads the cache: is told of each change, while the cache still has the object as it was and once it has it as it is. */
+/** A reader of the cache: unlinks an object as it was, links it as it is now, and hears of the change once all readers have linked it. */
 export interface CacheReader {
   /** A kind was listed for the first time. */
   listed(kind: string): void;

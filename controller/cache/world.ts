@@ -7,8 +7,8 @@ import type { Seen } from "./seen.ts";
 import type { CachedKind, WorldKind } from "./world-kind.ts";
 
 /**
- * The cache as one reader looks at it: what is there of the kinds that he watches, found by kind, by owner and by source. It says whom
- * each change concerns and decides nothing.
+ * One reader's index of the cache: the objects of the kinds that it watches, by kind, by owner and by source. It reports whom each
+ * change concerns, and decides nothing.
  */
 export class World implements CacheReader {
   readonly cache: Cache;

@@ -10,9 +10,9 @@ import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
 import { hasTraceOf } from "./vm-pods.ts";
 import {
   claimNameFor,
-  definitionIn,
   hasBegun,
   holderOf,
+  isOfOtherNetwork,
   keysOfVm,
   pluggedInto,
   runsFor,
@@ -141,10 +141,7 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const isEnding = instance !== undefined && isDeleting(instance) && runsFor(view) === uidOf(instance);
   const hasPod = view.pods.some(hasBegun);
   if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
-  const isOther = (element: Bag) => {
-    const { value } = view.networkOf(definitionIn(element, view));
-    return value !== undefined && value.network !== network;
-  };
+  const isOther = (element: Bag) => isOfOtherNetwork(element, claim, view);
   return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips, isOther }));
 }
 

@@ -18,7 +18,7 @@ import {
   runningPodSteps,
   warningsOf,
 } from "./vm-running-pods.ts";
-import { claimNameFor, definitionIn, holderOf, pluggedInto, type VmView } from "./vm-view.ts";
+import { claimNameFor, definitionIn, holderOf, isOfOtherNetwork, pluggedInto, type VmView } from "./vm-view.ts";
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
 import { debounce } from "./vm-words.ts";
 
@@ -76,15 +76,12 @@ function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
     const why = `its networks say ${definition} for interface ${nic}, and its VM says ${attachment.definition}`;
     const find = () =>
       definition === attachment.definition ? givenTo(nic, attachment, view) : { why, after: debounce };
-    return { interface: nic, find, isOf: (claim) => isOfNetwork(claim, definition, view) };
+    const isOf = (name: string) => {
+      const claim = view.claims.find((one) => nameOf(one) === name);
+      return claim === undefined || !isOfOtherNetwork(element, claim, view);
+    };
+    return { interface: nic, find, isOf };
   });
-}
-
-/** Reports whether a claim is of the network that a definition names, as far as both are there. */
-function isOfNetwork(name: string, definition: string, view: VmView): boolean {
-  const { network } = view.networkOf(definition).value ?? {};
-  const claim = view.claims.find((one) => nameOf(one) === name);
-  return claim === undefined || network === undefined || asBag(claim.spec)?.network === network;
 }
 
 /**

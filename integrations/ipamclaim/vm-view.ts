@@ -60,6 +60,12 @@ export function definitionIn({ namespace, name }: Bag, view: Pick<VmView, "names
   return `${name}`.includes("/") ? `${name}` : `${namespace ?? view.namespace}/${name}`;
 }
 
+/** Reports whether a pod is told an element of another network than a claim's; false where the definition cannot be read. */
+export function isOfOtherNetwork(element: Bag, claim: Bag, view: VmView): boolean {
+  const { network } = view.networkOf(definitionIn(element, view)).value ?? {};
+  return network !== undefined && asBag(claim.spec)?.network !== network;
+}
+
 /** Returns the name of the VM that a claim belongs to: that we made it for, else that owns it, else the one in its name. */
 export function vmOfClaim(claim: Bag): string | undefined {
   const { annotations } = asBag(claim.metadata) ?? {};

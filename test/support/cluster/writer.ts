@@ -44,6 +44,8 @@ function claimsIn(texts: readonly string[]): string[] {
 /** The round after the last one that was acknowledged, or that the record shows something of. */
 function nextRound(snapshot: Snapshot): number {
   const rounds = own(snapshot).map((text) => Number(/-(\d+)-\d+\//.exec(text)?.[1]));
+  // The one before was killed when it had given up its last round, too: asked for again, that may get other addresses.
+  if (rounds.length === 0 && Number(from) >= last) return last + 1;
   return Math.max(Number(from) - 1, ...rounds) + 1;
 }
 

@@ -7,6 +7,7 @@ import {
   attachmentTitle,
   parseNetworkConfig,
 } from "../attachment-definition.ts";
+import { boundPools } from "../bound-pools.ts";
 import type { Facts } from "../facts.ts";
 import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
 import { kindInGroup, objectKey } from "../object-key.ts";
@@ -123,7 +124,7 @@ function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = 
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
-function report(known: Known, { pools, unserved }: Facts): Report {
+function report(known: Known, { pools, unserved, allOf }: Facts): Report {
   const {
     object,
     lines,
@@ -132,23 +133,39 @@ function report(known: Known, { pools, unserved }: Facts): Report {
   } = known;
   if (!isIpamClaim(object)) return {};
   const { deletionTimestamp, finalizers } = asBag(object.metadata) ?? {};
-  const others = asList(finalizers).filter((one) => one !== stake);
-  if (deletionTimestamp !== undefined) return others.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
+  const users = asList(finalizers).filter((one) => one !== stake);
+  if (deletionTimestamp !== undefined) return users.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
   const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
   const told = pending && isWish(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
   const hasNone = lines.length + planned.length === 0;
+  const isGiven = givenTo(object, allOf?.(definitionKey) ?? []);
+  const own = lines.filter(isGiven);
   const state = {
-    recorded: ipsOf(lines, pools, shown),
+    recorded: ipsOf(own, pools, shown),
     kept: ipsOf(releasing, pools, shown),
     planned,
     shown,
     pending: told ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
   };
-  const isHeld = lines.length > 0 || (pending !== undefined && shown.length > 0);
+  const isHeld = own.length > 0 || (pending !== undefined && shown.length > 0);
   return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
+}
+
+const definitionKey = kindInGroup(attachmentKind, attachmentGroup);
+
+/**
+ * Returns whether a line is a claim's: it shows the address, or its network gives it. A claim that was deleted, and made again on
+ * another network, has the lines of the one before on record until it is decided for.
+ */
+function givenTo(claim: Bag, definitions: readonly Bag[]): (line: Allocation) => boolean {
+  const shown = addressesIn(shownIps(claim));
+  const called = asBag(claim.spec)?.network;
+  const isIts = (definition: Bag) => parseNetworkConfig(definition).value?.network === called;
+  return ({ address, pool }) =>
+    shown.includes(address) || definitions.some((one) => boundPools(one)?.includes(pool) && isIts(one));
 }
 
 const askOtherwise = `Let its VM ask for another address, or for none (annotation ${addressesAnnotation} of its template).`;

@@ -240,11 +240,8 @@ export class Game extends Play {
   private togglePulled(name: string): void {
     const machine = this.machines.get(name) as Machine;
     const nic = ["eth1", "eth2"][this.pick(2)] as string;
-    const isReset = [...this.server.objects.values()].some(
-      ({ metadata }) => metadata.annotations?.[resetAnnotation] !== undefined,
-    );
     if (machine.pulled.has(nic)) this.plug(machine, nic);
-    else if (!isReset) {
+    else if (![...this.server.objects.values()].some(asksReset)) {
       this.trace.push(`${nic} of ${name} is pulled`);
       machine.pulled.add(nic);
     }
@@ -262,14 +259,18 @@ export class Game extends Play {
     failures.clear();
   }
 
-  /** Somebody asks for a reset, and sees to it that all nodes have done what they know of, and have reported it. */
-  private reset(): void {
+  /** Whoever asks for a reset sees to it that all nodes have done what they know of, and have reported it. */
+  private settle(): void {
     for (const machine of this.machines.values()) {
       // The NICs that are pulled never come back with what they had.
       for (const nic of machine.pulled) machine.nics.delete(nic);
       while (this.goOn(machine));
       this.reportState(machine);
     }
+  }
+
+  private reset(): void {
+    this.settle();
     const some = (["NodeIPPool", "NodeNetworkConfigurationPolicy", "NodeNetworkConfigurationEnactment"] as const)[
       this.pick(3)
     ];
@@ -288,9 +289,11 @@ export class Game extends Play {
     }));
   }
 
+  /** It asks for a reset, too. */
   private emptyOffsets(): void {
     const name = this.pick(2) === 0 ? "p" : "q";
     if (this.pool(name) === undefined) return;
+    this.settle();
     this.trace.push(`empty the offsets of ${name}`);
     this.server.change(kinds.NodeIPPool, name, (one) => ({
       ...one,
@@ -561,6 +564,13 @@ export class Game extends Play {
     // Handlers report for ever.
     await this.rest(() => this.server.events.filter(({ object }) => object.kind !== "NodeNetworkState").length);
   }
+}
+
+/** Has somebody asked for a reset, which goes on? */
+function asksReset({ metadata, status }: Bag): boolean {
+  const { allocated, "allocated-offsets": offsets } = asBag(status) ?? {};
+  const isEmptied = Array.isArray(offsets) && offsets.length === 0 && allocated !== 0;
+  return isEmptied || asBag(asBag(metadata)?.annotations)?.[resetAnnotation] !== undefined;
 }
 
 function nodeOf(claim: string): string {

@@ -1,6 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { IpamError } from "../../../core/index.ts";
+import { type Address, IpamError } from "../../../core/index.ts";
+import { ipamClaimsPart } from "../../../integrations/ipamclaim/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { poolOf } from "../../support/core/text.ts";
 import { begin as beginWith, claim, planned, pool } from "../../support/objects/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
 
@@ -200,6 +202,27 @@ describe("a network that names other pools", () => {
     await sim.pass(3000);
     expect(stands("a.red")).toBe("10.0.0.7/24 False InternalError");
   });
+});
+
+it("a claim that comes back for another network is told nothing by a record of the one before", () => {
+  const line = {
+    ...{ address: 0x0a00_0001n as Address, length: 32, pool: "lan" },
+    claim: "IPAMClaim/default:a/lan",
+    set: "cluster",
+  };
+  const allOf = () => [macvlanNetwork("red", "lan"), macvlanNetwork("green", "other")];
+  const find = () => undefined;
+  const pools = new Map([["lan", poolOf("lan", "10.0.0.0/24")]]);
+  const say = (network: string, status?: Bag) => {
+    const object = { ...claim("a", {}, network), status };
+    const known = { object, find, made: [], pools: [], lines: [line], releasing: [], pending: [] };
+    const { conditions, finalizer } = ipamClaimsPart.report(known, { nodes: [], pools, find, allOf });
+    return [conditionOf(conditions, "IPsAllocated")?.status, finalizer?.isWanted];
+  };
+  const nothing = [undefined, undefined];
+  expect([say("green"), say("plain"), say("red")]).toEqual([nothing, nothing, ["True", true]]);
+  // A pod may run with what it shows, whatever its network says meanwhile.
+  expect(say("green", { ips: ["10.0.0.1/24"] })).toEqual(["True", true]);
 });
 
 it("a claim that comes back for another network is told no address of the one before, also while nothing can be recorded", async () => {

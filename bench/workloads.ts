@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { parsePool, type Selectable, selectPools, unwrap } from "../core/index.ts";
-import { isGated } from "../integrations/gated-pod.ts";
+import { isGated } from "../integrations/networks/gated-pod.ts";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import type { Bag } from "../schema/objects.ts";
 import type { Cluster } from "../test/support/cluster/cluster.ts";

@@ -1,6 +1,6 @@
 import { resolve } from "node:path";
 import { IpamError } from "../core/index.ts";
-import type { PoolSelection } from "../integrations/integration.ts";
+import type { PoolSelection } from "../integrations/contract/integration.ts";
 import type { SourceFile } from "../schema/index.ts";
 import { isFolder, readInputs } from "./files.ts";
 import type { PoolOptions } from "./pools/pools.ts";

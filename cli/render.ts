@@ -1,5 +1,5 @@
 import { describeLine, formatBlock, IpamError, isOfNode, type Plan } from "../core/index.ts";
-import type { Left } from "../integrations/integration.ts";
+import type { Left } from "../integrations/contract/integration.ts";
 import { checkFormat, joinDocuments, manifestFormat, renderFiles, renderFolder } from "../pipeline/folder.ts";
 import { doubtfulRelease, firstRefusal, guardsOf } from "../pipeline/guards.ts";
 import { freeOnce } from "../pipeline/integrations.ts";

@@ -1,7 +1,7 @@
 import { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
 import { byCodeUnit, IpamError, type Place } from "../core/index.ts";
-import type { Integration } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/contract/integration.ts";
 import type { Desired } from "../pipeline/desired.ts";
 import { readDesired } from "../pipeline/desired.ts";
 import { integrations } from "../pipeline/integrations.ts";

@@ -1,7 +1,7 @@
 import { ApiObject, Chart } from "cdk8s";
 import type { Construct } from "constructs";
 import { byCodeUnit } from "../core/index.ts";
-import type { Rendered, RenderedObject } from "../integrations/integration.ts";
+import type { Rendered, RenderedObject } from "../integrations/contract/integration.ts";
 import { Names } from "../pipeline/names.ts";
 import type { AppDesired, AppObjects } from "./app-objects.ts";
 import { ClusterObject } from "./cluster-object.ts";

@@ -1,7 +1,7 @@
 import { ApiObject, type ApiObjectProps, Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError } from "../core/index.ts";
-import { isOfGroup } from "../integrations/attachment-definition.ts";
+import { isOfGroup } from "../integrations/networks/attachment-definition.ts";
 import { readKinds } from "../pipeline/integrations.ts";
 import { unknownField } from "../schema/nearest.ts";
 import type { ClusterNode } from "../schema/node.ts";

@@ -1,7 +1,7 @@
 import { type ApiObjectMetadata, Chart } from "cdk8s";
 import { Construct } from "constructs";
 import { IpamError, unwrap } from "../core/index.ts";
-import { attachmentGroup, attachmentKind, configPath } from "../integrations/attachment-definition.ts";
+import { attachmentGroup, attachmentKind, configPath } from "../integrations/networks/attachment-definition.ts";
 import { parseAttachment } from "../integrations/whereabouts/attachment.ts";
 import { unknownField } from "../schema/nearest.ts";
 import type { ClusterNode } from "../schema/node.ts";

@@ -1,7 +1,7 @@
 import type { ApiObject } from "cdk8s";
 import type { Construct } from "constructs";
 import type { IpamError, Pool } from "../core/index.ts";
-import type { RenderedObject } from "../integrations/integration.ts";
+import type { RenderedObject } from "../integrations/contract/integration.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import type { Bag } from "../schema/objects.ts";
 

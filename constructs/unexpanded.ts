@@ -1,4 +1,4 @@
-import type { Integration } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/contract/integration.ts";
 import { parkKey } from "../integrations/nmstate/select.ts";
 import { integrations } from "../pipeline/integrations.ts";
 import { asBag, type Bag } from "../schema/objects.ts";

@@ -1,9 +1,9 @@
 import { ApiObject, Chart } from "cdk8s";
 import { Construct, type IConstruct } from "constructs";
 import { IpamError } from "../core/index.ts";
-import { networksAnnotation } from "../integrations/attachment-definition.ts";
-import { poolAnnotation } from "../integrations/bound-pools.ts";
-import type { RenderedObject } from "../integrations/integration.ts";
+import type { RenderedObject } from "../integrations/contract/integration.ts";
+import { networksAnnotation } from "../integrations/networks/attachment-definition.ts";
+import { poolAnnotation } from "../integrations/networks/bound-pools.ts";
 import { isWorkload } from "../integrations/workload/workload-object.ts";
 import { unknownField } from "../schema/nearest.ts";
 import { asBag, type Bag } from "../schema/objects.ts";

@@ -1,5 +1,5 @@
 import type { Allocation } from "../core/index.ts";
-import type { Integration } from "../integrations/integration.ts";
+import type { Integration } from "../integrations/contract/integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Cache } from "./cache/cache.ts";

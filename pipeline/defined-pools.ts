@@ -1,5 +1,5 @@
 import { checkPools, emptySnapshot, formatPlace, IpamError, type Issue, isSamePool, type Pool } from "../core/index.ts";
-import type { DefinedPool } from "../integrations/integration.ts";
+import type { DefinedPool } from "../integrations/contract/integration.ts";
 import type { ManifestDocument } from "../schema/manifest-document.ts";
 import { readDocuments } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";

@@ -17,8 +17,8 @@ import type {
   Integration,
   ReadObjects,
   Rendered,
-} from "../integrations/integration.ts";
-import type { Unserved } from "../integrations/unserved.ts";
+} from "../integrations/contract/integration.ts";
+import type { Unserved } from "../integrations/contract/unserved.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
 import type { UnreadDocument } from "../schema/manifest-document.ts";
 import type { ClusterNode } from "../schema/node.ts";

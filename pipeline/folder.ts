@@ -1,5 +1,5 @@
 import { IpamError, listed } from "../core/index.ts";
-import type { Holdings, Integration, Rendered } from "../integrations/integration.ts";
+import type { Holdings, Integration, Rendered } from "../integrations/contract/integration.ts";
 import type { ManifestDocument, Manifests } from "../schema/manifest-document.ts";
 import { readManifests } from "../schema/manifests.ts";
 import type { SourceFile } from "../schema/yaml.ts";

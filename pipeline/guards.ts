@@ -11,7 +11,7 @@ import {
   releaseRefusal,
   type Snapshot,
 } from "../core/index.ts";
-import type { Rendered } from "../integrations/integration.ts";
+import type { Rendered } from "../integrations/contract/integration.ts";
 import { conflictsIn } from "./desired.ts";
 import { placesOf } from "./places.ts";
 import { presenceIn } from "./presence.ts";

@@ -1,5 +1,5 @@
 import { IpamError, type Place, placed } from "../core/index.ts";
-import type { Rendered, RenderedObject } from "../integrations/integration.ts";
+import type { Rendered, RenderedObject } from "../integrations/contract/integration.ts";
 import type { Manifests } from "../schema/manifest-document.ts";
 import { type Bag, objectIdentity, placeOfName, titleOf } from "../schema/objects.ts";
 

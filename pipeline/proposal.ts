@@ -10,8 +10,8 @@ import {
   type Snapshot,
 } from "../core/index.ts";
 import { partition } from "../core/partition.ts";
-import type { Holdings, Rendered } from "../integrations/integration.ts";
-import type { Unserved } from "../integrations/unserved.ts";
+import type { Holdings, Rendered } from "../integrations/contract/integration.ts";
+import type { Unserved } from "../integrations/contract/unserved.ts";
 import { applyPlan } from "../state/apply.ts";
 import { type Desired, renderDesired } from "./desired.ts";
 

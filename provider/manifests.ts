@@ -10,7 +10,7 @@ import {
   poolsAsked,
   type Snapshot,
 } from "../core/index.ts";
-import type { Rendered } from "../integrations/integration.ts";
+import type { Rendered } from "../integrations/contract/integration.ts";
 import { type Desired, readDesired } from "../pipeline/desired.ts";
 import { readFolder } from "../pipeline/folder.ts";
 import { firstRefusal } from "../pipeline/guards.ts";

@@ -11,8 +11,8 @@ import {
   type Plan,
   type Snapshot,
 } from "../../core/index.ts";
-import type { Integration } from "../../integrations/integration.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Desired } from "../../pipeline/desired.ts";
 import { inParallel } from "../cache/refresh.ts";
 import type { World } from "../cache/world.ts";

@@ -1,7 +1,7 @@
 import { nodeOwner } from "../../core/index.ts";
-import { isManaged } from "../../integrations/in-cluster.ts";
-import type { Integration } from "../../integrations/integration.ts";
-import { kindInGroup, nameOfKind } from "../../integrations/object-key.ts";
+import { isManaged } from "../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
+import { kindInGroup, nameOfKind } from "../../integrations/contract/object-key.ts";
 import { poolKind } from "../cache/kinds.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";

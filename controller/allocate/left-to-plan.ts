@@ -7,8 +7,8 @@ import {
   ownerOfKey,
   type Snapshot,
 } from "../../core/index.ts";
-import { isManaged } from "../../integrations/in-cluster.ts";
-import type { Integration } from "../../integrations/integration.ts";
+import { isManaged } from "../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";

@@ -1,7 +1,7 @@
 import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../../core/index.ts";
-import { isManaged } from "../../integrations/in-cluster.ts";
-import type { Integration } from "../../integrations/integration.ts";
-import { kindOf } from "../../integrations/object-key.ts";
+import { isManaged } from "../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
+import { kindOf } from "../../integrations/contract/object-key.ts";
 import { childLabels } from "../../schema/node.ts";
 import type { World } from "../cache/world.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";

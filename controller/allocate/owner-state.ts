@@ -1,6 +1,6 @@
 import { type Allocation, nodeOwner, ownerOfKey } from "../../core/index.ts";
-import type { Facts, Integration } from "../../integrations/integration.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { Facts, Integration } from "../../integrations/contract/integration.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
 import { integrationOf, readerOf } from "./asking.ts";

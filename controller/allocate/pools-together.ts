@@ -1,5 +1,5 @@
 import { byCodeUnit, describeSubnet, overlaps, type PoolRecord, sameSubnet } from "../../core/index.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { overlap } from "../../state/overlap.ts";
 import { isNodeIPPool } from "./asking.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";

@@ -1,6 +1,6 @@
 import { type Issue, joinedPool, type Parsed, type Pool } from "../../core/index.ts";
-import type { DefinedPool, Integration } from "../../integrations/integration.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { DefinedPool, Integration } from "../../integrations/contract/integration.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";

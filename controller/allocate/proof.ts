@@ -1,6 +1,6 @@
 import { type Allocation, ownerOfKey, type Plan } from "../../core/index.ts";
-import { type InCluster, isManaged } from "../../integrations/in-cluster.ts";
-import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { type InCluster, isManaged } from "../../integrations/contract/in-cluster.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import { poolKind } from "../cache/kinds.ts";
 import { fetched, inParallel, isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";

@@ -1,8 +1,8 @@
 import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { isManaged, type WatchedKind } from "../../integrations/in-cluster.ts";
-import type { Facts, Integration, Left, ReadObjects, RenderedObject } from "../../integrations/integration.ts";
-import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { Facts, Integration, Left, ReadObjects, RenderedObject } from "../../integrations/contract/integration.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import { type Desired, readDesired, renderDesired } from "../../pipeline/desired.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { placeless } from "../../schema/objects.ts";

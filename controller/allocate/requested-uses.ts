@@ -1,6 +1,6 @@
 import type { Claim, Use } from "../../core/index.ts";
-import type { Integration } from "../../integrations/integration.ts";
-import { nameOfKind } from "../../integrations/object-key.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
+import { nameOfKind } from "../../integrations/contract/object-key.ts";
 import { placeless } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";

@@ -11,9 +11,9 @@ import {
   type Pool,
   type Snapshot,
 } from "../../core/index.ts";
-import type { Facts, Integration } from "../../integrations/integration.ts";
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
-import { isReadyNode } from "../../integrations/watched-nodes.ts";
+import type { Facts, Integration } from "../../integrations/contract/integration.ts";
+import { nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
+import { isReadyNode } from "../../integrations/contract/watched-nodes.ts";
 import { conflictsIn, type Desired, readDesired } from "../../pipeline/desired.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";

@@ -1,5 +1,5 @@
 import { ownerOfKey, type Snapshot } from "../../core/index.ts";
-import type { Facts } from "../../integrations/integration.ts";
+import type { Facts } from "../../integrations/contract/integration.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
 import { isLeftToPlan } from "./left-to-plan.ts";
 

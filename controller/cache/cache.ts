@@ -1,4 +1,4 @@
-import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import { mergedKinds } from "./kinds.ts";
 import { keep, type Seen } from "./seen.ts";
 import { type CachedKind, selectionsOf, type WorldKind } from "./world-kind.ts";

@@ -1,9 +1,9 @@
 import { nodeOwner } from "../../core/index.ts";
-import type { Concern, WatchedKind } from "../../integrations/in-cluster.ts";
-import type { Integration } from "../../integrations/integration.ts";
-import { kindInGroup, nameOfKind } from "../../integrations/object-key.ts";
-import type { Reconciler } from "../../integrations/reconciler.ts";
-import { watchedNodes } from "../../integrations/watched-nodes.ts";
+import type { Concern, WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
+import { kindInGroup, nameOfKind } from "../../integrations/contract/object-key.ts";
+import type { Reconciler } from "../../integrations/contract/reconciler.ts";
+import { watchedNodes } from "../../integrations/contract/watched-nodes.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { selectionsOf, type WorldKind } from "./world-kind.ts";
 

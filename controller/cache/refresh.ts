@@ -1,4 +1,4 @@
-import { kindOf, namesOf } from "../../integrations/object-key.ts";
+import { kindOf, namesOf } from "../../integrations/contract/object-key.ts";
 import type { Objects, Stored } from "../../kube/index.ts";
 import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";

@@ -1,5 +1,5 @@
 import { hash } from "node:crypto";
-import { isManaged, managedBy, type WatchedKind } from "../../integrations/in-cluster.ts";
+import { isManaged, managedBy, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 
 /** An object as the server has it, as far as it is kept. */

@@ -1,4 +1,4 @@
-import { objectKey } from "../../integrations/object-key.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Seen } from "./seen.ts";
 
 /** Where what watches show goes. */

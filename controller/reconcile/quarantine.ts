@@ -1,6 +1,6 @@
 import { type Address, type Allocation, IpamError, ownerOfKey } from "../../core/index.ts";
-import type { Detected } from "../../integrations/in-cluster.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { Detected } from "../../integrations/contract/in-cluster.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import {
   conflictsAnnotation,
   formatConflicts,

@@ -1,7 +1,7 @@
 import { IpamError } from "../../core/index.ts";
-import { objectKey } from "../../integrations/object-key.ts";
-import { uidOf } from "../../integrations/object-metadata.ts";
-import type { Needs, Reconciler, Step } from "../../integrations/reconciler.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
+import { uidOf } from "../../integrations/contract/object-metadata.ts";
+import type { Needs, Reconciler, Step } from "../../integrations/contract/reconciler.ts";
 import { Later, Queue, type Stored } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { kindsOfReconciler } from "../cache/kinds.ts";

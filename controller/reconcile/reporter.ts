@@ -7,8 +7,8 @@ import {
   ownerOfKey,
   type Pending,
 } from "../../core/index.ts";
-import { isManaged, type Known, type Report } from "../../integrations/in-cluster.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import { isManaged, type Known, type Report } from "../../integrations/contract/in-cluster.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { Later, refusalOf } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";

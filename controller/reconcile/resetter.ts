@@ -1,5 +1,5 @@
 import { clusterSet, formatBlock, ownerName } from "../../core/index.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, conditionOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";

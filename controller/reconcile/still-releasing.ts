@@ -1,6 +1,6 @@
 import { type Allocation, clusterSet, formatBlock, ownerName, ownerOfKey, releaseCommand } from "../../core/index.ts";
-import { type InCluster, isManaged } from "../../integrations/in-cluster.ts";
-import type { Left } from "../../integrations/integration.ts";
+import { type InCluster, isManaged } from "../../integrations/contract/in-cluster.ts";
+import type { Left } from "../../integrations/contract/integration.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Allocator, Looked } from "../allocate/allocator.ts";
 import { integrationOf } from "../allocate/asking.ts";

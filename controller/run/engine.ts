@@ -1,7 +1,7 @@
 import { IpamError, ownerOfKey } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { type Concern, isManaged } from "../../integrations/in-cluster.ts";
-import { kindOf, objectKey } from "../../integrations/object-key.ts";
+import { type Concern, isManaged } from "../../integrations/contract/in-cluster.ts";
+import { kindOf, objectKey } from "../../integrations/contract/object-key.ts";
 import { Queue } from "../../kube/index.ts";
 import { Allocator, type Decided } from "../allocate/allocator.ts";
 import { goesWithOwner, poolObjects } from "../allocate/asking.ts";

@@ -1,7 +1,7 @@
 import { emptySnapshot } from "../../core/index.ts";
-import type { ClusterApiVersion } from "../../integrations/cluster-api.ts";
-import type { FreeingNodes } from "../../integrations/freeing-nodes.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { ClusterApiVersion } from "../../integrations/contract/cluster-api.ts";
+import type { FreeingNodes } from "../../integrations/contract/freeing-nodes.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../pipeline/integrations.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";

@@ -1,4 +1,4 @@
-import { nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import type { Cache } from "../cache/cache.ts";
 import { type CachedKind, selectionsOf } from "../cache/world-kind.ts";
 

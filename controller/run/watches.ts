@@ -1,4 +1,4 @@
-import { nameOfKind } from "../../integrations/object-key.ts";
+import { nameOfKind } from "../../integrations/contract/object-key.ts";
 import { realClock, type transport, type WatchState, watch } from "../../kube/index.ts";
 import type { Cache } from "../cache/cache.ts";
 import { keep, type Seen } from "../cache/seen.ts";

@@ -1,5 +1,5 @@
-import { isManaged } from "../../integrations/in-cluster.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import { isManaged } from "../../integrations/contract/in-cluster.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { wrongKeys } from "../../schema/own-keys.ts";
 import type { Seen } from "../cache/seen.ts";

@@ -1,7 +1,7 @@
 import { IpamError } from "../../core/index.ts";
-import { type InCluster, isManaged, managedBy } from "../../integrations/in-cluster.ts";
-import type { Integration, RenderedObject } from "../../integrations/integration.ts";
-import { kindOf, nameOfKind, objectKey } from "../../integrations/object-key.ts";
+import { type InCluster, isManaged, managedBy } from "../../integrations/contract/in-cluster.ts";
+import type { Integration, RenderedObject } from "../../integrations/contract/integration.ts";
+import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import type { Stored } from "../../kube/index.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";

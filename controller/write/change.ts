@@ -1,6 +1,6 @@
-import { type InCluster, isManaged, type WatchedKind } from "../../integrations/in-cluster.ts";
-import type { RenderedObject } from "../../integrations/integration.ts";
-import { kindOf } from "../../integrations/object-key.ts";
+import { type InCluster, isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import { kindOf } from "../../integrations/contract/object-key.ts";
 import { asBag, asList, titleOf } from "../../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "../cache/seen.ts";
 

@@ -1,5 +1,5 @@
-import { isManaged, type WatchedKind } from "../../integrations/in-cluster.ts";
-import type { RenderedObject } from "../../integrations/integration.ts";
+import { isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { RenderedObject } from "../../integrations/contract/integration.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 

@@ -1,5 +1,5 @@
-import { type InCluster, isManaged, type RolloutHealth } from "../../integrations/in-cluster.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import { type InCluster, isManaged, type RolloutHealth } from "../../integrations/contract/in-cluster.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";

@@ -1,5 +1,5 @@
-import type { RenderedObject } from "../../integrations/integration.ts";
-import { objectKey } from "../../integrations/object-key.ts";
+import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { World } from "../cache/world.ts";
 import { type Fingerprint, fingerprint } from "./change.ts";
 

@@ -1,6 +1,6 @@
 import { type Allocation, formatAddress, type Pool } from "../../core/index.ts";
-import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
-import type { RenderedObject } from "../integration.ts";
+import { type ClusterApiVersion, clusterNameLabel } from "../contract/cluster-api.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 import { type AddressClaim, addressKind, claimKind, ipamGroup, poolRefOf } from "./claim.ts";
 
 /** Keeps an IPAddress from being deleted by mistake. */

@@ -1,6 +1,6 @@
-import type { ClusterApiVersion } from "../cluster-api.ts";
-import type { Integration } from "../integration.ts";
-import { readEach } from "../read-each.ts";
+import type { ClusterApiVersion } from "../contract/cluster-api.ts";
+import type { Integration } from "../contract/integration.ts";
+import { readEach } from "../contract/read-each.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, isAddressClaim, parseAddressClaim } from "./claim.ts";
 import { capiInCluster } from "./in-cluster.ts";
 import { type CapiModel, claimsForAddresses, renderAddresses, usesOfAddress } from "./model.ts";

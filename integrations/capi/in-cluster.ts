@@ -1,10 +1,17 @@
 import { type Allocation, formatOwner, ownerOfKey, parseAddress } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { type ClusterApiVersion, clusterNameLabel } from "../cluster-api.ts";
-import type { Facts } from "../facts.ts";
-import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
-import { kindInGroup } from "../object-key.ts";
-import { isDeleting, nameOf } from "../object-metadata.ts";
+import { type ClusterApiVersion, clusterNameLabel } from "../contract/cluster-api.ts";
+import type { Facts } from "../contract/facts.ts";
+import {
+  type Concern,
+  type InCluster,
+  isManaged,
+  type Known,
+  type Report,
+  type WatchedKind,
+} from "../contract/in-cluster.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { isDeleting, nameOf } from "../contract/object-metadata.ts";
 import { protection } from "./address.ts";
 import { isAdoptable, keptMessage, whyDiffers, whyNotAdopted } from "./adoption.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";

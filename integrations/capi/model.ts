@@ -2,9 +2,9 @@ import { type Claim, IpamError, isOfAddresses, isPlanned, parseAddress } from ".
 import type { Findings } from "../../schema/findings.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
-import type { ClusterApiVersion } from "../cluster-api.ts";
-import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
-import type { ReadObject } from "../read-each.ts";
+import type { ClusterApiVersion } from "../contract/cluster-api.ts";
+import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { ReadObject } from "../contract/read-each.ts";
 import { addressOf } from "./address.ts";
 import {
   type AddressClaim,

@@ -1,6 +1,6 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
-import type { Concern } from "../in-cluster.ts";
+import type { Concern } from "../contract/in-cluster.ts";
 import { claimedIn, ipamClaimsInCluster } from "./claims-in-cluster.ts";
 import { ipamClaimsPart } from "./in-cluster.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";

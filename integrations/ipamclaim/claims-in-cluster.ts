@@ -1,10 +1,10 @@
 import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
-import type { Facts } from "../facts.ts";
-import type { Integration, ReadObjects } from "../integration.ts";
-import { issuesOf, readEach } from "../read-each.ts";
+import type { Facts } from "../contract/facts.ts";
+import type { Integration, ReadObjects } from "../contract/integration.ts";
+import { issuesOf, readEach } from "../contract/read-each.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
 import { ipamClaimsPart, stake } from "./in-cluster.ts";
 import {

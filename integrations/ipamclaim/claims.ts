@@ -8,10 +8,10 @@ import {
   type Pool,
 } from "../../core/index.ts";
 import { issueIn } from "../../schema/objects.ts";
-import { poolAnnotation, whyUnbound } from "../bound-pools.ts";
-import type { Facts } from "../facts.ts";
-import { issuesOf } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type { Facts } from "../contract/facts.ts";
+import { issuesOf } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
+import { poolAnnotation, whyUnbound } from "../networks/bound-pools.ts";
 import { ownerOfIpamClaim } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { Networks } from "./networks.ts";

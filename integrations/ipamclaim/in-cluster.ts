@@ -1,17 +1,17 @@
 import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import type { Facts } from "../contract/facts.ts";
+import type { Concern, InCluster, Known, Report, WatchedKind } from "../contract/in-cluster.ts";
+import { kindInGroup, objectKey } from "../contract/object-key.ts";
+import { isDeleting } from "../contract/object-metadata.ts";
 import {
   attachmentGroup,
   attachmentKind,
   attachmentPlural,
   attachmentTitle,
   parseNetworkConfig,
-} from "../attachment-definition.ts";
-import { boundPools } from "../bound-pools.ts";
-import type { Facts } from "../facts.ts";
-import type { Concern, InCluster, Known, Report, WatchedKind } from "../in-cluster.ts";
-import { kindInGroup, objectKey } from "../object-key.ts";
-import { isDeleting } from "../object-metadata.ts";
+} from "../networks/attachment-definition.ts";
+import { boundPools } from "../networks/bound-pools.ts";
 import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
 import {
   addressesIn,

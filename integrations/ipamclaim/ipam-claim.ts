@@ -2,9 +2,9 @@ import { type Address, type Owner, type Parsed, parseAddress, parsePrefix } from
 import type { Findings } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
-import { attachmentGroup, isOfGroup } from "../attachment-definition.ts";
-import type { RenderedObject } from "../integration.ts";
-import { nameOf, namespaceOf } from "../object-metadata.ts";
+import type { RenderedObject } from "../contract/integration.ts";
+import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
+import { attachmentGroup, isOfGroup } from "../networks/attachment-definition.ts";
 
 /** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
 export const ipamClaimKind = "IPAMClaim";

@@ -10,10 +10,18 @@ import {
 import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../attachment-definition.ts";
-import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
-import { readApart } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type {
+  Facts,
+  Holdings,
+  Integration,
+  Left,
+  ReadObjects,
+  Rendered,
+  RenderedObject,
+} from "../contract/integration.ts";
+import { readApart } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, configText } from "../networks/attachment-definition.ts";
 import { claimNameOf, vmOfClaimName } from "./claim-name.ts";
 import { poolsFor, servedRequests } from "./claims.ts";
 import {

@@ -12,8 +12,8 @@ import {
   parsePrefix,
 } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
-import { boundPools, takesTold } from "../bound-pools.ts";
+import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../networks/attachment-definition.ts";
+import { boundPools, takesTold } from "../networks/bound-pools.ts";
 import { poolNameOf } from "./claim-name.ts";
 
 /** A network whose VMs keep their addresses, as one NetworkAttachmentDefinition has it. */

@@ -3,10 +3,10 @@ import { inSentences } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn } from "../../schema/objects.ts";
-import { attachmentKind, attachmentTitle, configPath, parseNetworkConfig } from "../attachment-definition.ts";
-import type { DefinedPool } from "../integration.ts";
-import type { ReadObject } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type { DefinedPool } from "../contract/integration.ts";
+import type { ReadObject } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
+import { attachmentKind, attachmentTitle, configPath, parseNetworkConfig } from "../networks/attachment-definition.ts";
 import { type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 
 /** The networks whose VMs keep their addresses. */

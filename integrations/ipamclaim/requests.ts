@@ -1,8 +1,8 @@
 import { type Address, familyOf, formatAddress } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/objects.ts";
-import type { ReadObject } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type { ReadObject } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
 import { claimNameOf, podInterfaceOf } from "./claim-name.ts";
 import type { IpamClaim } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";

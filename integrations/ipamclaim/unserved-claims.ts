@@ -1,10 +1,10 @@
 import { formatOwner, ownerOfKey } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { attachmentKind, attachmentTitle, parseNetworkConfig } from "../attachment-definition.ts";
-import { boundPools } from "../bound-pools.ts";
-import { nameOf, namespaceOf } from "../object-metadata.ts";
-import type { UnreadObject, Unserved } from "../unserved.ts";
+import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
+import type { UnreadObject, Unserved } from "../contract/unserved.ts";
+import { attachmentKind, attachmentTitle, parseNetworkConfig } from "../networks/attachment-definition.ts";
+import { boundPools } from "../networks/bound-pools.ts";
 import { claimNameOf } from "./claim-name.ts";
 import { isIpamClaim, ownerOfIpamClaim, parseIpamClaim } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";

@@ -1,8 +1,8 @@
 import { type Address, type Issue, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { isOfGroup } from "../attachment-definition.ts";
-import { namespaceOf } from "../object-metadata.ts";
+import { namespaceOf } from "../contract/object-metadata.ts";
+import { isOfGroup } from "../networks/attachment-definition.ts";
 
 /** A VM of KubeVirt, and the secondary networks that Multus attaches it to. */
 export interface VirtualMachine {

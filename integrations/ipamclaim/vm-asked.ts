@@ -1,8 +1,8 @@
 import { type Address, familyOf, formatAddress, formatOwner, parsePrefix } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
-import { attachmentGroup } from "../attachment-definition.ts";
-import type { RenderedObject } from "../integration.ts";
-import { nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import type { RenderedObject } from "../contract/integration.ts";
+import { nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { attachmentGroup } from "../networks/attachment-definition.ts";
 import { podInterfaceOf } from "./claim-name.ts";
 import { ipamClaimKind, ownerOfIpamClaim, plannedAnnotation } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";

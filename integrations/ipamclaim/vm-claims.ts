@@ -1,9 +1,9 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { keyOfDefinition } from "../attachment-definition.ts";
-import { isGated } from "../gated-pod.ts";
-import { objectKey } from "../object-key.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import type { Needs, Step } from "../reconciler.ts";
+import { objectKey } from "../contract/object-key.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import type { Needs, Step } from "../contract/reconciler.ts";
+import { keyOfDefinition } from "../networks/attachment-definition.ts";
+import { isGated } from "../networks/gated-pod.ts";
 import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";

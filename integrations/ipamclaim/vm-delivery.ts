@@ -1,8 +1,8 @@
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
-import { isGated, otherGates } from "../gated-pod.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import type { Step } from "../reconciler.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import type { Step } from "../contract/reconciler.ts";
+import { networksAnnotation } from "../networks/attachment-definition.ts";
+import { isGated, otherGates } from "../networks/gated-pod.ts";
 import { podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";

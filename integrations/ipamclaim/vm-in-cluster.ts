@@ -1,7 +1,7 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { attachmentKind } from "../attachment-definition.ts";
-import type { WatchedKind } from "../in-cluster.ts";
-import type { Reconciler } from "../reconciler.ts";
+import type { WatchedKind } from "../contract/in-cluster.ts";
+import type { Reconciler } from "../contract/reconciler.ts";
+import { attachmentKind } from "../networks/attachment-definition.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";
 import { isIpamClaim } from "./ipam-claim.ts";

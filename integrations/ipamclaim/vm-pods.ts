@@ -1,9 +1,9 @@
 import { formatOwner, type Use } from "../../core/index.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
-import { isGated, isOver } from "../gated-pod.ts";
-import type { WatchedKind } from "../in-cluster.ts";
-import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../pod-allocation.ts";
+import type { WatchedKind } from "../contract/in-cluster.ts";
+import { networksAnnotation } from "../networks/attachment-definition.ts";
+import { isGated, isOver } from "../networks/gated-pod.ts";
+import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../networks/pod-allocation.ts";
 import { addressesIn, ownerOfIpamClaim } from "./ipam-claim.ts";
 
 /** The pods of VMs, as they are watched. */

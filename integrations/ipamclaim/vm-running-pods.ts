@@ -1,8 +1,9 @@
 import { partition } from "../../core/partition.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { networksAnnotation } from "../attachment-definition.ts";
-import { objectKey } from "../object-key.ts";
-import { isDeleting } from "../object-metadata.ts";
+import { objectKey } from "../contract/object-key.ts";
+import { isDeleting } from "../contract/object-metadata.ts";
+import type { Needs, Step } from "../contract/reconciler.ts";
+import { networksAnnotation } from "../networks/attachment-definition.ts";
 import {
   allocatedAnnotation,
   allocationsOf,
@@ -10,8 +11,7 @@ import {
   type ReportedInterface,
   reportedInterfaces,
   toldToMultus,
-} from "../pod-allocation.ts";
-import type { Needs, Step } from "../reconciler.ts";
+} from "../networks/pod-allocation.ts";
 import { addressesIn } from "./ipam-claim.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";

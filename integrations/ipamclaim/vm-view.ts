@@ -1,10 +1,10 @@
 import type { Parsed } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { keyOfDefinition } from "../attachment-definition.ts";
-import { isGated, isOver } from "../gated-pod.ts";
-import { kindInGroup } from "../object-key.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { keyOfDefinition } from "../networks/attachment-definition.ts";
+import { isGated, isOver } from "../networks/gated-pod.ts";
 import { claimNameOf, extensionsNameOf, vmOfClaimName } from "./claim-name.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";

@@ -1,5 +1,5 @@
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import type { Given } from "./vm-running-pods.ts";

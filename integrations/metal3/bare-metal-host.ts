@@ -1,5 +1,5 @@
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { kindInGroup } from "../object-key.ts";
+import { kindInGroup } from "../contract/object-key.ts";
 import { usedAnnotation } from "./objects.ts";
 
 export const hostGroup = "metal3.io";

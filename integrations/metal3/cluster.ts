@@ -1,5 +1,5 @@
 import type { Bag } from "../../schema/objects.ts";
-import type { ClusterApiVersion } from "../cluster-api.ts";
+import type { ClusterApiVersion } from "../contract/cluster-api.ts";
 
 /** What every object of a cluster has in common. */
 export interface ObjectOptions {

@@ -2,7 +2,7 @@ import type { Address, Issue, Parsed } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { type Path, splitDocuments, YamlDocument } from "../../schema/yaml.ts";
-import type { ReadObject } from "../read-each.ts";
+import type { ReadObject } from "../contract/read-each.ts";
 import { hostSecret } from "./host-objects.ts";
 import { type Infra, unitPath } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";

@@ -1,5 +1,5 @@
 import { type Address, claimKey, IpamError } from "../../core/index.ts";
-import type { Holdings } from "../integration.ts";
+import type { Holdings } from "../contract/integration.ts";
 import { claimOn, titleOfHost, type Unit } from "./infra.ts";
 import { networksOf } from "./template.ts";
 

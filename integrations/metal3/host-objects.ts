@@ -1,5 +1,5 @@
 import type { Address, Parsed } from "../../core/index.ts";
-import type { RenderedObject } from "../integration.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { networkData } from "./network-data.ts";

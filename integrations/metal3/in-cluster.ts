@@ -1,6 +1,13 @@
 import { nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { type Concern, type InCluster, isManaged, type Known, type Report, type WatchedKind } from "../in-cluster.ts";
+import {
+  type Concern,
+  type InCluster,
+  isManaged,
+  type Known,
+  type Report,
+  type WatchedKind,
+} from "../contract/in-cluster.ts";
 import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
 import { configMapName } from "./config-map.ts";
 import { goneFromHosts } from "./gone.ts";

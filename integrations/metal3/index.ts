@@ -2,7 +2,7 @@
 
 // The integration as a whole, for a pipeline of one's own.
 
-export type { ClusterApiVersion } from "../cluster-api.ts";
+export type { ClusterApiVersion } from "../contract/cluster-api.ts";
 export type {
   Conflict,
   DefinedPool,
@@ -16,8 +16,8 @@ export type {
   Rendered,
   RenderedObject,
   UnsoundPool,
-} from "../integration.ts";
-export type { ReadObject } from "../read-each.ts";
+} from "../contract/integration.ts";
+export type { ReadObject } from "../contract/read-each.ts";
 export { type Metal3Model, metal3 } from "./metal3.ts";
 
 // One configuration: pools and claims for `plan`, and the objects of what was committed.

@@ -1,5 +1,5 @@
 import type { Address, Issue, Parsed, Snapshot } from "../../core/index.ts";
-import type { Holdings, RenderedObject } from "../integration.ts";
+import type { Holdings, RenderedObject } from "../contract/integration.ts";
 import type { Cluster } from "./cluster.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import { hostObjects, metaDataTemplate } from "./host-objects.ts";

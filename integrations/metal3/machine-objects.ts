@@ -1,7 +1,7 @@
 import type { Address, Parsed } from "../../core/index.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
-import { clusterNameLabel } from "../cluster-api.ts";
-import type { RenderedObject } from "../integration.ts";
+import { clusterNameLabel } from "../contract/cluster-api.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 import type { MachineOptions, ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { hostSecret } from "./host-objects.ts";
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";

@@ -1,8 +1,8 @@
 import { IpamError, type Issue } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
-import type { Holdings, Integration, Rendered, RenderedObject } from "../integration.ts";
-import type { ReadObject } from "../read-each.ts";
+import type { Holdings, Integration, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { ReadObject } from "../contract/read-each.ts";
 import { hostGroup, hostKind } from "./bare-metal-host.ts";
 import { configMapName, parseConfigMap } from "./config-map.ts";
 import { recordedAddresses } from "./held-addresses.ts";

@@ -1,8 +1,8 @@
 import { type Claim, claimKey, IpamError, type Issue, type Place } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { issueIn } from "../../schema/objects.ts";
-import type { Holdings, Integration, Left, Rendered } from "../integration.ts";
-import { type ReadObject, readEach } from "../read-each.ts";
+import type { Holdings, Integration, Left, Rendered } from "../contract/integration.ts";
+import { type ReadObject, readEach } from "../contract/read-each.ts";
 import { infraClaims } from "./claims.ts";
 import { aliasesOfHost, hostOfClaim, hostPath, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";

@@ -1,6 +1,6 @@
 import { type Allocation, formatBlock, type Issue, isOfOtherSet, ownerOfKey } from "../../core/index.ts";
-import type { Holdings } from "../integration.ts";
-import type { ReadObject } from "../read-each.ts";
+import type { Holdings } from "../contract/integration.ts";
+import type { ReadObject } from "../contract/read-each.ts";
 import { hostPath, type Infra, nameOfObjects, objectName, titleOfHost } from "./infra.ts";
 
 /**

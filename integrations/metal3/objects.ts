@@ -1,7 +1,7 @@
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { yamlWriter } from "../../schema/yaml-text.ts";
-import type { RenderedObject } from "../integration.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 import type { ObjectOptions } from "./cluster.ts";
 import { labelsOfHost } from "./host-selector.ts";
 import { objectName, ownerOfHost, type Unit } from "./infra.ts";

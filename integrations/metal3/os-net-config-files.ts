@@ -1,6 +1,6 @@
 import type { SourceFile } from "../../schema/yaml.ts";
 import { yamlOf } from "../../schema/yaml-text.ts";
-import type { Holdings } from "../integration.ts";
+import type { Holdings } from "../contract/integration.ts";
 import { heldAddresses } from "./held-addresses.ts";
 import type { Infra } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";

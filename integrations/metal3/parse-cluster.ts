@@ -2,7 +2,7 @@ import { type Issue, listed, type Parsed } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
-import type { ClusterApiVersion } from "../cluster-api.ts";
+import type { ClusterApiVersion } from "../contract/cluster-api.ts";
 import type { Cluster } from "./cluster.ts";
 import { labelIssue } from "./parse-unit.ts";
 

@@ -9,7 +9,7 @@ import {
   parseAddress,
 } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import type { RenderedObject } from "../integration.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { metaData } from "./host-objects.ts";
 import { type Host, type Infra, type Network, objectName, type Unit, unitPath } from "./infra.ts";

@@ -17,7 +17,7 @@ import {
   type Snapshot,
 } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import type { Conflict, Facts, Holdings } from "../integration.ts";
+import type { Conflict, Facts, Holdings } from "../contract/integration.ts";
 import { type AddressList, addressListsOf, listName, listNameOf, listText, portOf } from "./address-list.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { type PairConflict, PolicyPairs, policyOnNode } from "./policy-pairs.ts";

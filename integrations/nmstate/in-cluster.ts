@@ -11,9 +11,9 @@ import {
   type Report,
   type RolloutHealth,
   type WatchedKind,
-} from "../in-cluster.ts";
-import type { Facts } from "../integration.ts";
-import { isReadyNode } from "../watched-nodes.ts";
+} from "../contract/in-cluster.ts";
+import type { Facts } from "../contract/integration.ts";
+import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
 import { keepRoute } from "./dropped-routes.ts";
 import { healthBy } from "./enactment.ts";

@@ -2,7 +2,15 @@
 
 // The integration as a whole, for a pipeline of one's own.
 
-export type { Concern, Detected, InCluster, Known, Report, RolloutHealth, WatchedKind } from "../in-cluster.ts";
+export type {
+  Concern,
+  Detected,
+  InCluster,
+  Known,
+  Report,
+  RolloutHealth,
+  WatchedKind,
+} from "../contract/in-cluster.ts";
 export type {
   Conflict,
   DefinedPool,
@@ -16,8 +24,8 @@ export type {
   Rendered,
   RenderedObject,
   UnsoundPool,
-} from "../integration.ts";
-export type { Unserved } from "../unserved.ts";
+} from "../contract/integration.ts";
+export type { Unserved } from "../contract/unserved.ts";
 export type { NmstateModel, OwnPolicy } from "./model.ts";
 export { nmstate } from "./nmstate.ts";
 

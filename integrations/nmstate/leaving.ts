@@ -9,7 +9,7 @@ import {
   policyOfKey,
 } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { Holdings, Left } from "../integration.ts";
+import type { Holdings, Left } from "../contract/integration.ts";
 import { listNameOf } from "./address-list.ts";
 import { whyLeft } from "./cleanup.ts";
 import { Neighbours } from "./neighbours.ts";

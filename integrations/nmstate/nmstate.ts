@@ -1,4 +1,4 @@
-import type { Integration } from "../integration.ts";
+import type { Integration } from "../contract/integration.ts";
 import { conflictsOf } from "./conflicts.ts";
 import { nmstateInCluster } from "./in-cluster.ts";
 import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";

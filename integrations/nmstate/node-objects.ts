@@ -1,6 +1,6 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { kindInGroup } from "../object-key.ts";
+import { kindInGroup } from "../contract/object-key.ts";
 import { childName } from "./child.ts";
 
 /** What the cluster shows of the node that has, or had, an address. */

@@ -10,7 +10,7 @@ import {
 } from "../../core/index.ts";
 import { asBag, asList, issueIn } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
-import type { Conflict, Facts, Holdings } from "../integration.ts";
+import type { Conflict, Facts, Holdings } from "../contract/integration.ts";
 import { addressListsOf } from "./address-list.ts";
 import { type NmstateModel, type OwnPolicy, scopedPolicies } from "./model.ts";
 import type { Policy } from "./policy.ts";

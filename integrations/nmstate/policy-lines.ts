@@ -1,6 +1,6 @@
 import { type Allocation, IpamError, identityOf, nodeOwner, type Pool, policyOfKey } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { Holdings } from "../integration.ts";
+import type { Holdings } from "../contract/integration.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy } from "./cleanup.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";

@@ -8,7 +8,7 @@ import {
   placed,
   policyOfKey,
 } from "../../core/index.ts";
-import type { Facts } from "../integration.ts";
+import type { Facts } from "../contract/integration.ts";
 import type { ScopedPolicy } from "./scoped-policy.ts";
 
 /** What two policies set differently on a node. */

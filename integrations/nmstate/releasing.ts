@@ -1,7 +1,7 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { Facts, Holdings, Left } from "../integration.ts";
-import { isReadyNode } from "../watched-nodes.ts";
+import type { Facts, Holdings, Left } from "../contract/integration.ts";
+import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { type NodeObjects, nodeObjectsOf } from "./node-objects.ts";

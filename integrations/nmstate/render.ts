@@ -1,7 +1,7 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { Facts, Holdings, Rendered, RenderedObject } from "../integration.ts";
+import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
 import { Leaving } from "./leaving.ts";

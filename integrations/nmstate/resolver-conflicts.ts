@@ -1,7 +1,7 @@
 import { type Claim, nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
-import type { Conflict, Facts, Holdings } from "../integration.ts";
+import type { Conflict, Facts, Holdings } from "../contract/integration.ts";
 import { labelValue } from "./child.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
 import { PolicyPairs, policyOnNode } from "./policy-pairs.ts";

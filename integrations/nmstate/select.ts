@@ -11,7 +11,7 @@ import {
   placed,
 } from "../../core/index.ts";
 import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
-import { refuseUnknownLabels } from "../known-labels.ts";
+import { refuseUnknownLabels } from "../contract/known-labels.ts";
 import { hostnameOf } from "./child.ts";
 import type { Policy } from "./policy.ts";
 

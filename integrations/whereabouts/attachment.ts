@@ -2,7 +2,7 @@ import type { Parsed } from "../../core/index.ts";
 import { type LabelSelector, parseLabelSelector } from "../../schema/label-selector.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../attachment-definition.ts";
+import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../networks/attachment-definition.ts";
 import { parseSliceConfig, type SliceConfig } from "./slice-config.ts";
 
 /** A NetworkAttachmentDefinition whose pods get addresses of the slice of their node. */

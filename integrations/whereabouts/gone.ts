@@ -1,8 +1,8 @@
 import { type Allocation, formatBlock, nodeNameOf, ownerOfKey } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import { asBag, type Bag, placeless } from "../../schema/objects.ts";
-import type { Facts } from "../facts.ts";
-import { isManaged } from "../in-cluster.ts";
+import type { Facts } from "../contract/facts.ts";
+import { isManaged } from "../contract/in-cluster.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { ipPoolNames, isInUse, isIPPool } from "./ip-pool.ts";
 import { isSlicePool, listedSlices } from "./node-slice-pool.ts";

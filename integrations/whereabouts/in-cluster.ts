@@ -1,8 +1,8 @@
 import { nameOfKey, nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
-import { type Concern, type InCluster, isManaged, type WatchedKind } from "../in-cluster.ts";
-import { kindInGroup, objectKey } from "../object-key.ts";
+import { type Concern, type InCluster, isManaged, type WatchedKind } from "../contract/in-cluster.ts";
+import { kindInGroup, objectKey } from "../contract/object-key.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
 import { ipPoolKind, ipPoolNames, isInUse, isIPPool, ownersOfIPPool } from "./ip-pool.ts";

@@ -10,7 +10,7 @@ import {
   parseBlock,
 } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { isOfGroup } from "../attachment-definition.ts";
+import { isOfGroup } from "../networks/attachment-definition.ts";
 import { slicePoolGroup } from "./node-slice-pool.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 

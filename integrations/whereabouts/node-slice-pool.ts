@@ -17,8 +17,8 @@ import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind } from "../../schema/manifest-document.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import { isOfGroup } from "../attachment-definition.ts";
-import type { RenderedObject } from "../integration.ts";
+import type { RenderedObject } from "../contract/integration.ts";
+import { isOfGroup } from "../networks/attachment-definition.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
 export const slicePoolGroup = "whereabouts.cni.cncf.io";

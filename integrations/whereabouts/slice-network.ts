@@ -14,12 +14,12 @@ import { formatSelector, isSelected } from "../../schema/label-selector.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { issueIn, placeOfName } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../attachment-definition.ts";
-import type { Facts } from "../facts.ts";
-import type { IdleObject } from "../integration.ts";
-import { refuseUnknownLabels } from "../known-labels.ts";
-import { issuesOf, type ReadObject, readApart } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type { Facts } from "../contract/facts.ts";
+import type { IdleObject } from "../contract/integration.ts";
+import { refuseUnknownLabels } from "../contract/known-labels.ts";
+import { issuesOf, type ReadObject, readApart } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural, configPath } from "../networks/attachment-definition.ts";
 import { type Attachment, namesSlices, parseAttachment, selectorAnnotation, selectorPath } from "./attachment.ts";
 import type { SliceConfig } from "./slice-config.ts";
 

@@ -1,7 +1,7 @@
 import { type Block, compareAddresses, nodeOwner, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag } from "../../schema/objects.ts";
-import type { Facts } from "../facts.ts";
+import type { Facts } from "../contract/facts.ts";
 import { isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
 import { readNetworks, type SliceNetwork } from "./slice-network.ts";

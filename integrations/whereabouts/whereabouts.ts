@@ -2,9 +2,9 @@ import { byCodeUnit, claimKey, IpamError, identityOf, nameOfKey, parseAddress } 
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, type LocatedObject } from "../../schema/objects.ts";
-import { attachmentKind, configPath } from "../attachment-definition.ts";
-import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../integration.ts";
-import type { UnreadObject, Unserved } from "../unserved.ts";
+import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { UnreadObject, Unserved } from "../contract/unserved.ts";
+import { attachmentKind, configPath } from "../networks/attachment-definition.ts";
 import { namesSlices } from "./attachment.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
 import {

@@ -1,6 +1,7 @@
 import type { NamedPools } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { asBag } from "../../schema/objects.ts";
+import type { WatchedKind } from "../contract/in-cluster.ts";
 import {
   attachmentGroup,
   attachmentKind,
@@ -8,9 +9,8 @@ import {
   attachmentTitle,
   configText,
   parseNetworkConfig,
-} from "../attachment-definition.ts";
-import { boundPools, takesTold } from "../bound-pools.ts";
-import type { WatchedKind } from "../in-cluster.ts";
+} from "../networks/attachment-definition.ts";
+import { boundPools, takesTold } from "../networks/bound-pools.ts";
 import { namedBy } from "./named-pools.ts";
 
 /** A network on which pods may have addresses of NodeIPPools. */

@@ -1,11 +1,11 @@
 import { formatAddress } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import type { FreeingNodes } from "../freeing-nodes.ts";
-import { isOver } from "../gated-pod.ts";
-import { objectKey } from "../object-key.ts";
-import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-import type { Reconciler, Step } from "../reconciler.ts";
-import { isReadyNode, watchedNodes } from "../watched-nodes.ts";
+import type { FreeingNodes } from "../contract/freeing-nodes.ts";
+import { objectKey } from "../contract/object-key.ts";
+import { isDeleting, nameOf, uidOf } from "../contract/object-metadata.ts";
+import type { Reconciler, Step } from "../contract/reconciler.ts";
+import { isReadyNode, watchedNodes } from "../contract/watched-nodes.ts";
+import { isOver } from "../networks/gated-pod.ts";
 import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods } from "./pods.ts";
 
 /**

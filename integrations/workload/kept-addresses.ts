@@ -1,8 +1,8 @@
 import { type Allocation, formatAddress, formatOwner, nameOfKey, ownerOfKey } from "../../core/index.ts";
 import { asBag, type Bag, placeless } from "../../schema/objects.ts";
-import type { Facts } from "../facts.ts";
-import { isGated, isOver } from "../gated-pod.ts";
-import { isDeleting } from "../object-metadata.ts";
+import type { Facts } from "../contract/facts.ts";
+import { isDeleting } from "../contract/object-metadata.ts";
+import { isGated, isOver } from "../networks/gated-pod.ts";
 import { aboutPools } from "./named-pools.ts";
 import { isConflictUnsaid } from "./pod-detected.ts";
 import { networkAnnotations } from "./pod-networks.ts";

@@ -1,7 +1,7 @@
 import type { Issue, NamedPools, Parsed } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { boundPools, poolAnnotation } from "../bound-pools.ts";
+import { boundPools, poolAnnotation } from "../networks/bound-pools.ts";
 
 /** What the annotations of Spiderpool begin with. */
 const spiderpool = "ipam.spidernet.io/";

@@ -17,8 +17,8 @@ import {
   type Verdict,
   whyFull,
 } from "../../core/index.ts";
-import { whyUnbound } from "../bound-pools.ts";
-import type { Facts, UnsoundPool } from "../facts.ts";
+import type { Facts, UnsoundPool } from "../contract/facts.ts";
+import { whyUnbound } from "../networks/bound-pools.ts";
 
 /** A NIC of the pods of a workload. */
 export interface NicRequest {

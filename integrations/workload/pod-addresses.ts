@@ -1,10 +1,10 @@
 import type { LabelExpression, Pool } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { defaultNetworkAnnotation } from "../attachment-definition.ts";
-import type { WatchedKind } from "../in-cluster.ts";
-import type { RenderedObject } from "../integration.ts";
-import { namespaceOf } from "../object-metadata.ts";
+import type { WatchedKind } from "../contract/in-cluster.ts";
+import type { RenderedObject } from "../contract/integration.ts";
+import { namespaceOf } from "../contract/object-metadata.ts";
+import { defaultNetworkAnnotation } from "../networks/attachment-definition.ts";
 import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";

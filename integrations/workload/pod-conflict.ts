@@ -1,10 +1,10 @@
 import { formatAddress, formatOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
-import { isGated } from "../gated-pod.ts";
-import { objectKey } from "../object-key.ts";
-import { isDeleting } from "../object-metadata.ts";
-import type { Step } from "../reconciler.ts";
+import { objectKey } from "../contract/object-key.ts";
+import { isDeleting } from "../contract/object-metadata.ts";
+import type { Step } from "../contract/reconciler.ts";
+import { isGated } from "../networks/gated-pod.ts";
 import { hasRun } from "./detect-status.ts";
 import type { WorkloadName } from "./pod-addresses.ts";
 import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";

@@ -1,11 +1,10 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { attachmentKind } from "../attachment-definition.ts";
-import { isGated } from "../gated-pod.ts";
-import { isDeleting, nameOf, uidOf } from "../object-metadata.ts";
-
-import type { Needs, Reconciler, Step } from "../reconciler.ts";
+import { isDeleting, nameOf, uidOf } from "../contract/object-metadata.ts";
+import type { Needs, Reconciler, Step } from "../contract/reconciler.ts";
+import { attachmentKind } from "../networks/attachment-definition.ts";
+import { isGated } from "../networks/gated-pod.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";

@@ -1,6 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { defaultNetworkAnnotation, networksAnnotation } from "../attachment-definition.ts";
+import { defaultNetworkAnnotation, networksAnnotation } from "../networks/attachment-definition.ts";
 
 /** A network of a pod. */
 export interface PodNetwork {

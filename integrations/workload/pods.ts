@@ -1,10 +1,10 @@
 import { type Address, claimKey, formatOwner, parseAddress, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
-import { isGated, isOver } from "../gated-pod.ts";
-import type { WatchedKind } from "../in-cluster.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../object-metadata.ts";
-import { addressesGiven, allocatedAnnotation } from "../pod-allocation.ts";
+import type { WatchedKind } from "../contract/in-cluster.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { isGated, isOver } from "../networks/gated-pod.ts";
+import { addressesGiven, allocatedAnnotation } from "../networks/pod-allocation.ts";
 import { keepDetected } from "./detect-status.ts";
 import { affinityIn } from "./node-constraint.ts";
 import { dataKey, entriesOfMap, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";

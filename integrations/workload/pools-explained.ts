@@ -11,10 +11,10 @@ import {
 } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import { attachmentKind } from "../attachment-definition.ts";
-import type { Facts } from "../facts.ts";
-import type { PoolSelection } from "../integration.ts";
-import type { ReadObject } from "../read-each.ts";
+import type { Facts } from "../contract/facts.ts";
+import type { PoolSelection } from "../contract/integration.ts";
+import type { ReadObject } from "../contract/read-each.ts";
+import { attachmentKind } from "../networks/attachment-definition.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { type PoolSources, servedNetworks, takesNone } from "./pools-of-workload.ts";
 import { ownerOfWorkload, type Workload } from "./workload-object.ts";

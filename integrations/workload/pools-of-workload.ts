@@ -13,8 +13,8 @@ import {
   type Parsed,
   type Pool,
 } from "../../core/index.ts";
-import { attachmentKind, networksAnnotation } from "../attachment-definition.ts";
-import type { Facts } from "../facts.ts";
+import type { Facts } from "../contract/facts.ts";
+import { attachmentKind, networksAnnotation } from "../networks/attachment-definition.ts";
 import type { BoundNetwork } from "./bound-network.ts";
 import { namedByPod, namesPools } from "./named-pools.ts";
 import { type Namespace, unknownNamespace } from "./namespace.ts";

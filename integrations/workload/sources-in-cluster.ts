@@ -1,6 +1,6 @@
 import type { Bag } from "../../schema/objects.ts";
-import { keyOfDefinition } from "../attachment-definition.ts";
-import { objectKey } from "../object-key.ts";
+import { objectKey } from "../contract/object-key.ts";
+import { keyOfDefinition } from "../networks/attachment-definition.ts";
 import { type BoundNetwork, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
 import type { PoolSources } from "./pools-of-workload.ts";

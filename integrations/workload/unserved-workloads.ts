@@ -1,9 +1,9 @@
 import { formatOwner, isCalled, ownerOfKey } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
-import type { Facts } from "../facts.ts";
-import { nameOf, namespaceOf } from "../object-metadata.ts";
-import type { UnreadObject, Unserved } from "../unserved.ts";
+import type { Facts } from "../contract/facts.ts";
+import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
+import type { UnreadObject, Unserved } from "../contract/unserved.ts";
 import { isOfSpiderpool, namesPools } from "./named-pools.ts";
 import { networkAnnotations, readPodNetworks } from "./pod-networks.ts";
 import { type PoolSources, servedNetworks } from "./pools-of-workload.ts";

@@ -1,6 +1,6 @@
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import type { ReadObject } from "../read-each.ts";
-import type { UnreadObject } from "../unserved.ts";
+import type { ReadObject } from "../contract/read-each.ts";
+import type { UnreadObject } from "../contract/unserved.ts";
 import type { PoolSources } from "./pools-of-workload.ts";
 import type { Workload } from "./workload-object.ts";
 

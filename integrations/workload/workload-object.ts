@@ -1,8 +1,8 @@
 import { type Labels, nameOfKey, type Owner, ownerOfKey, type Parsed, parseOwner } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { kindInGroup } from "../object-key.ts";
-import { namespaceOf } from "../object-metadata.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { namespaceOf } from "../contract/object-metadata.ts";
 import { aboutPools, countAnnotation, detectAnnotation } from "./named-pools.ts";
 import { wrongToDetect } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";

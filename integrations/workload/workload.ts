@@ -11,10 +11,18 @@ import {
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { type Bag, placeOfName } from "../../schema/objects.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../attachment-definition.ts";
-import type { Facts, Holdings, Integration, Left, ReadObjects, Rendered, RenderedObject } from "../integration.ts";
-import { nameOf } from "../object-metadata.ts";
-import { type ReadObject, readApart } from "../read-each.ts";
+import type {
+  Facts,
+  Holdings,
+  Integration,
+  Left,
+  ReadObjects,
+  Rendered,
+  RenderedObject,
+} from "../contract/integration.ts";
+import { nameOf } from "../contract/object-metadata.ts";
+import { type ReadObject, readApart } from "../contract/read-each.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { namespaceKind, readNamespace } from "./namespace.ts";
 import { type NicAddresses, podAddresses, withPlannedPods, workloadOfMap } from "./pod-addresses.ts";

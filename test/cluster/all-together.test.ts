@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { beforeAll, describe, expect, it } from "vitest";
-import { isGated } from "../../integrations/gated-pod.ts";
+import { isGated } from "../../integrations/networks/gated-pod.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
 import { wordsOn } from "../support/cli/words.ts";
 import {

@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { formatAddress } from "../../core/index.ts";
-import { isGated } from "../../integrations/gated-pod.ts";
+import { isGated } from "../../integrations/networks/gated-pod.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { isGated } from "../../integrations/gated-pod.ts";
+import { isGated } from "../../integrations/networks/gated-pod.ts";
 import { type Access, findAccess, type Objects, objectsOf } from "../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { kubernetes } from "../../state/kubernetes/backend.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { isGated } from "../../integrations/gated-pod.ts";
+import { isGated } from "../../integrations/networks/gated-pod.ts";
 import { installIpamClaims } from "../support/cluster/kinds.ts";
 import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { root } from "../support/console.ts";

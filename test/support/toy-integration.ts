@@ -1,5 +1,5 @@
 import { claimKey, formatAddress, type Issue, type Owner, parseAddress, unwrap } from "../../core/index.ts";
-import type { Integration } from "../../integrations/integration.ts";
+import type { Integration } from "../../integrations/contract/integration.ts";
 import { asBag, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
 
 interface Printer {

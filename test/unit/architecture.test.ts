@@ -18,21 +18,24 @@ import {
  * core <- schema <- integrations, core <- kube <- state; integrations, state <- pipeline <- surfaces. Surfaces import
  * no other one, but that the command line starts the controller; detect, which runs in pods, knows addresses alone; an integration imports no other one; the record knows no manifests, so state needs no schema.
  */
-const controllerMay = ["core", "schema", "integrations", "pipeline", "kube", "state"];
+const integrationMay = ["core", "schema", "integrations/contract", "integrations/networks"];
+const controllerMay = ["core", "schema", "integrations/contract", "pipeline", "kube", "state"];
 const rules: Rules = {
   core: ["ip-address"],
   schema: ["core", "yaml"],
-  integrations: ["core", "schema"],
-  "integrations/nmstate": ["core", "schema", "integrations", "node:crypto"],
-  "integrations/capi": ["core", "schema", "integrations"],
-  "integrations/metal3": ["core", "schema", "integrations"],
-  "integrations/whereabouts": ["core", "schema", "integrations", "node:crypto"],
-  "integrations/ipamclaim": ["core", "schema", "integrations", "node:crypto"],
-  "integrations/workload": ["core", "schema", "integrations"],
+  "integrations/contract": ["core", "schema"],
+  "integrations/networks": ["core", "schema", "integrations/contract"],
+  "integrations/nmstate": [...integrationMay, "node:crypto"],
+  "integrations/capi": [...integrationMay],
+  "integrations/metal3": [...integrationMay],
+  "integrations/whereabouts": [...integrationMay, "node:crypto"],
+  "integrations/ipamclaim": [...integrationMay, "node:crypto"],
+  "integrations/workload": [...integrationMay],
   pipeline: [
     "core",
     "schema",
-    "integrations",
+    "integrations/contract",
+    "integrations/networks",
     "integrations/nmstate",
     "integrations/capi",
     "integrations/metal3",
@@ -56,7 +59,8 @@ const rules: Rules = {
   provider: [
     "core",
     "schema",
-    "integrations",
+    "integrations/contract",
+    "integrations/networks",
     "integrations/nmstate",
     "pipeline",
     "state",
@@ -70,7 +74,8 @@ const rules: Rules = {
   constructs: [
     "core",
     "schema",
-    "integrations",
+    "integrations/contract",
+    "integrations/networks",
     "integrations/nmstate",
     "integrations/metal3",
     "integrations/whereabouts",
@@ -117,7 +122,8 @@ const rules: Rules = {
   cli: [
     "core",
     "schema",
-    "integrations",
+    "integrations/contract",
+    "integrations/networks",
     "integrations/nmstate",
     "integrations/metal3",
     "integrations/capi",
@@ -140,7 +146,8 @@ const rules: Rules = {
 const pure = [
   "core",
   "schema",
-  "integrations",
+  "integrations/contract",
+  "integrations/networks",
   "integrations/nmstate",
   "integrations/metal3",
   "integrations/whereabouts",

@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock, plan, type Snapshot, unwrap } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";

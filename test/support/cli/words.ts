@@ -1,4 +1,4 @@
-import { objectKey } from "../../../integrations/object-key.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
 import type { KubeObject, Objects } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { resources } from "../sim/every-system.ts";

@@ -3,8 +3,8 @@ import { expect } from "vitest";
 import type { LogEvent } from "../../../controller/dependencies.ts";
 import { runController } from "../../../controller/run/start.ts";
 import type { Timing } from "../../../controller/timing.ts";
-import type { ClusterApiVersion } from "../../../integrations/cluster-api.ts";
-import type { FreeingNodes } from "../../../integrations/freeing-nodes.ts";
+import type { ClusterApiVersion } from "../../../integrations/contract/cluster-api.ts";
+import type { FreeingNodes } from "../../../integrations/contract/freeing-nodes.ts";
 import type { Access } from "../../../kube/index.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 

@@ -1,5 +1,5 @@
-import { isGated, isOver } from "../../../integrations/gated-pod.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../../../integrations/object-metadata.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../../../integrations/contract/object-metadata.ts";
+import { isGated, isOver } from "../../../integrations/networks/gated-pod.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 
 /** KubeVirt as a script plays it: the real one, or a stand-in, each with the controller beside it. */

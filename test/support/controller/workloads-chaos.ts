@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isGated, isOver } from "../../../integrations/gated-pod.ts";
+import { isGated, isOver } from "../../../integrations/networks/gated-pod.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../../kube/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";

@@ -1,4 +1,4 @@
-import { objectKey } from "../../../integrations/object-key.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { networksKey } from "../objects/workload-objects.ts";
 

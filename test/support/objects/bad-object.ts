@@ -1,4 +1,4 @@
-import { kindInGroup } from "../../../integrations/object-key.ts";
+import { kindInGroup } from "../../../integrations/contract/object-key.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { type Edit, type Flag, resources } from "../sim/every-system.ts";
 import { pool } from "./controller-objects.ts";

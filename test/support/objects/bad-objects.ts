@@ -1,4 +1,4 @@
-import { objectKey } from "../../../integrations/object-key.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
 import { failsAnnotation } from "../sim/failing-integration.ts";
 import { badEdits } from "./bad-edits.ts";
 import { badNetworks } from "./bad-networks.ts";

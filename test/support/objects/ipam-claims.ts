@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../sim/controller.ts";

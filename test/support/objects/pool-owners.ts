@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";

@@ -1,5 +1,5 @@
 import { partition } from "../../../core/partition.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsAndPods } from "../../../integrations/ipamclaim/claims-and-pods.ts";
 import { type ServesVms, virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";

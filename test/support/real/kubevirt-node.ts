@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isGated, isOver } from "../../../integrations/gated-pod.ts";
-import { isDeleting, ownersOf } from "../../../integrations/object-metadata.ts";
+import { isDeleting, ownersOf } from "../../../integrations/contract/object-metadata.ts";
+import { isGated, isOver } from "../../../integrations/networks/gated-pod.ts";
 import type { KubeObject, Objects, Resource, Stored } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import type { Cluster } from "../cluster/cluster.ts";

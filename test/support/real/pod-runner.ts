@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { isGated, isOver } from "../../../integrations/gated-pod.ts";
-import { isDeleting } from "../../../integrations/object-metadata.ts";
+import { isDeleting } from "../../../integrations/contract/object-metadata.ts";
+import { isGated, isOver } from "../../../integrations/networks/gated-pod.ts";
 import { isFreed } from "../../../integrations/workload/pods.ts";
 import type { KubeObject, Objects, Stored } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
 import { IpamError } from "../../../core/index.ts";
+import { isDeleting } from "../../../integrations/contract/object-metadata.ts";
 import { podInterfaceOf } from "../../../integrations/ipamclaim/claim-name.ts";
-import { isDeleting } from "../../../integrations/object-metadata.ts";
 import type { KubeObject, Objects } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { removeAnyhow } from "../controller/removal.ts";

@@ -1,5 +1,5 @@
-import { isGated, isOver } from "../../../integrations/gated-pod.ts";
-import { isDeleting, ownersOf, uidOf } from "../../../integrations/object-metadata.ts";
+import { isDeleting, ownersOf, uidOf } from "../../../integrations/contract/object-metadata.ts";
+import { isGated, isOver } from "../../../integrations/networks/gated-pod.ts";
 import type { Stored } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { gate } from "../objects/workload-objects.ts";

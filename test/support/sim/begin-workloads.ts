@@ -1,5 +1,5 @@
-import type { Integration } from "../../../integrations/integration.ts";
-import type { Reconciler } from "../../../integrations/reconciler.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { Reconciler } from "../../../integrations/contract/reconciler.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asList, type Bag } from "../../../schema/objects.ts";

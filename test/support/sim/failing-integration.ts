@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 
 /** An object with this annotation makes the function of that name of its integration throw. */

@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import type { Around } from "../cluster/kube-memory.ts";
 import { MemoryCluster } from "../cluster/kube-memory.ts";

@@ -9,9 +9,9 @@ import {
   type Parsed,
   type PoolSpec,
 } from "../../../core/index.ts";
-import type { Concern, InCluster, WatchedKind } from "../../../integrations/in-cluster.ts";
-import type { DefinedPool, Facts, Integration, RenderedObject } from "../../../integrations/integration.ts";
-import { type ReadObject, readEach } from "../../../integrations/read-each.ts";
+import type { Concern, InCluster, WatchedKind } from "../../../integrations/contract/in-cluster.ts";
+import type { DefinedPool, Facts, Integration, RenderedObject } from "../../../integrations/contract/integration.ts";
+import { type ReadObject, readEach } from "../../../integrations/contract/read-each.ts";
 import { parsePoolSpec } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 

@@ -11,7 +11,7 @@ import {
   parsePrefix,
   unwrap,
 } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import type { Bag } from "../../../schema/objects.ts";

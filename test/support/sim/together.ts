@@ -1,6 +1,6 @@
 import { eventOfProblem } from "../../../controller/events.ts";
-import type { Integration } from "../../../integrations/integration.ts";
-import { objectKey } from "../../../integrations/object-key.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Objects } from "../../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
-import { isOver } from "../../../integrations/gated-pod.ts";
 import { podInterfaceOf } from "../../../integrations/ipamclaim/claim-name.ts";
 import { isSettled } from "../../../integrations/ipamclaim/vm-view.ts";
+import { isOver } from "../../../integrations/networks/gated-pod.ts";
 import type { Stored } from "../../../kube/index.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { gate } from "../objects/vm-roles.ts";

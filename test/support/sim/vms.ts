@@ -1,9 +1,9 @@
 import { formatAddress, ownerOfKey } from "../../../core/index.ts";
-import { poolAnnotation } from "../../../integrations/bound-pools.ts";
-import { isOver } from "../../../integrations/gated-pod.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsAndPods } from "../../../integrations/ipamclaim/claims-and-pods.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
+import { poolAnnotation } from "../../../integrations/networks/bound-pools.ts";
+import { isOver } from "../../../integrations/networks/gated-pod.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { claim, pool } from "../objects/ipam-claims.ts";
 import { definition, macvlanNetwork, vm } from "../objects/vm-objects.ts";

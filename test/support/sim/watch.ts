@@ -1,7 +1,7 @@
 import type { Cache } from "../../../controller/cache/cache.ts";
 import { keep } from "../../../controller/cache/seen.ts";
 import { type CachedKind, selectionsOf } from "../../../controller/cache/world-kind.ts";
-import { nameOfKind, objectKey } from "../../../integrations/object-key.ts";
+import { nameOfKind, objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import type { SimEvent } from "./server.ts";
 

@@ -1,7 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../../core/index.ts";
-import { isGated } from "../../../integrations/gated-pod.ts";
-import type { Integration } from "../../../integrations/integration.ts";
-import { isDeleting, ownersOf, uidOf } from "../../../integrations/object-metadata.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
+import { isDeleting, ownersOf, uidOf } from "../../../integrations/contract/object-metadata.ts";
+import { isGated } from "../../../integrations/networks/gated-pod.ts";
 import { isStuck } from "../../../integrations/workload/pod-conflict.ts";
 import { hasEnded, isFreed } from "../../../integrations/workload/pods.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";

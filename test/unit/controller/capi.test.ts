@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import { managedBy } from "../../../integrations/in-cluster.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import { managedBy } from "../../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 import { rack, racks } from "../../support/sim/rack-integration.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";

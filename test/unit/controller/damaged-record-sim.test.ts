@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { IpamError } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";

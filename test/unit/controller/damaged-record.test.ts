@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { IpamError, parsePool, plan, planRelease, unwrap } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";

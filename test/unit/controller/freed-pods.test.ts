@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { isGated } from "../../../integrations/gated-pod.ts";
-import { isDeleting } from "../../../integrations/object-metadata.ts";
-import { allocatedAnnotation } from "../../../integrations/pod-allocation.ts";
+import { isDeleting } from "../../../integrations/contract/object-metadata.ts";
+import { isGated } from "../../../integrations/networks/gated-pod.ts";
+import { allocatedAnnotation } from "../../../integrations/networks/pod-allocation.ts";
 import { freedPods } from "../../../integrations/workload/freed-pods.ts";
 import { freedAnnotation, usesOfWorkloadPod } from "../../../integrations/workload/pods.ts";
 import { reconcilersInCluster } from "../../../pipeline/integrations.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

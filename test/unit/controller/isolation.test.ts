@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planRelease } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { keep } from "../../../controller/cache/seen.ts";
-import type { Concern, InCluster, WatchedKind } from "../../../integrations/in-cluster.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Concern, InCluster, WatchedKind } from "../../../integrations/contract/in-cluster.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { toy } from "../../support/toy-integration.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList } from "../../../schema/objects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";

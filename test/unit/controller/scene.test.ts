@@ -4,7 +4,7 @@ import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
 import { World } from "../../../controller/cache/world.ts";
-import { managedBy } from "../../../integrations/in-cluster.ts";
+import { managedBy } from "../../../integrations/contract/in-cluster.ts";
 import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import type { Bag } from "../../../schema/objects.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { conditionOf } from "../../../schema/objects.ts";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
 import { nmstate } from "../../../integrations/nmstate/index.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

@@ -3,7 +3,7 @@ import { contestMessage } from "../../../controller/write/contest.ts";
 import type { Write } from "../../../controller/write/write-limit.ts";
 import { IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/integration.ts";
+import type { Integration } from "../../../integrations/contract/integration.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { type Allocation, parseAddress } from "../../../core/index.ts";
-import type { Facts } from "../../../integrations/facts.ts";
-import { objectKey } from "../../../integrations/object-key.ts";
+import type { Facts } from "../../../integrations/contract/facts.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
 import { gone, isStillNamed } from "../../../integrations/workload/kept-addresses.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { pool } from "../../support/objects/ipam-claims.ts";

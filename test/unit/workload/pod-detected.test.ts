@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { parsePool, unwrap } from "../../../core/index.ts";
-import type { Facts } from "../../../integrations/facts.ts";
+import type { Facts } from "../../../integrations/contract/facts.ts";
 import { podAddresses } from "../../../integrations/workload/pod-addresses.ts";
 import { checksOfPools, parseChecks, toldToDetect } from "../../../integrations/workload/pod-detect.ts";
 import { detectedIn, isLeftOut, mayLeaveOut, withIndexesInstead } from "../../../integrations/workload/pod-detected.ts";

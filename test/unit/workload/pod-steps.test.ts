@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import type { Facts } from "../../../integrations/facts.ts";
-import type { Known } from "../../../integrations/in-cluster.ts";
-import { objectKey } from "../../../integrations/object-key.ts";
-import type { Step } from "../../../integrations/reconciler.ts";
+import type { Facts } from "../../../integrations/contract/facts.ts";
+import type { Known } from "../../../integrations/contract/in-cluster.ts";
+import { objectKey } from "../../../integrations/contract/object-key.ts";
+import type { Step } from "../../../integrations/contract/reconciler.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";

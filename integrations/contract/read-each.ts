@@ -1,6 +1,6 @@
-import type { Issue, Parsed } from "../core/index.ts";
-import type { SourceObject } from "../schema/manifest-document.ts";
-import { type Bag, issueIn } from "../schema/objects.ts";
+import type { Issue, Parsed } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { type Bag, issueIn } from "../../schema/objects.ts";
 import type { UnreadObject } from "./unserved.ts";
 
 /** What an object says, and where it was read. */

@@ -1,8 +1,8 @@
-import { type Issue, isOfAddresses } from "../core/index.ts";
-import { didYouMean } from "../schema/nearest.ts";
-import { ownPrefix } from "../schema/node.ts";
-import { asBag, type Bag } from "../schema/objects.ts";
-import type { Facts } from "./facts.ts";
+import { type Issue, isOfAddresses } from "../../core/index.ts";
+import { didYouMean } from "../../schema/nearest.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Facts } from "../contract/facts.ts";
 
 /** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from, with a comma between two. */
 export const poolAnnotation = `${ownPrefix}pool`;

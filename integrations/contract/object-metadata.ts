@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 export function ownersOf({ metadata }: Bag): Bag[] {
   return asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});

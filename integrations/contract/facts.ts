@@ -1,6 +1,6 @@
-import type { Authority, Family, Pool } from "../core/index.ts";
-import type { ClusterNode } from "../schema/node.ts";
-import type { Bag } from "../schema/objects.ts";
+import type { Authority, Family, Pool } from "../../core/index.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
 
 /** What an integration is told of the world besides its own objects. */
 export interface Facts {

@@ -1,5 +1,5 @@
-import type { Issue } from "../core/index.ts";
-import type { SourceObject } from "../schema/manifest-document.ts";
+import type { Issue } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
 
 /** An object that cannot be read, and everything that is wrong with it, each with its place. */
 export interface UnreadObject {

@@ -1,5 +1,5 @@
-import { ownPrefix } from "../schema/node.ts";
-import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 /** Keeps a pod from being scheduled until its addresses are written into it. */
 export const gate = `${ownPrefix}addresses`;

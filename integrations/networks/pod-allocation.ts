@@ -1,5 +1,5 @@
-import { ownPrefix } from "../schema/node.ts";
-import { asBag, asList, type Bag } from "../schema/objects.ts";
+import { ownPrefix } from "../../schema/node.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 
 /**
  * On a pod: what the controller gave its interfaces, as JSON. Only the controller writes it. Others rewrite the networks that

@@ -1,5 +1,5 @@
-import { IpamError, placed } from "../core/index.ts";
-import { type ClusterNode, hostnameLabel } from "../schema/node.ts";
+import { IpamError, placed } from "../../core/index.ts";
+import { type ClusterNode, hostnameLabel } from "../../schema/node.ts";
 
 /** Throws IpamError `invalid` where nodes are selected by labels, and one is known by its name alone. */
 export function refuseUnknownLabels(asker: string, keys: readonly string[], nodes: readonly ClusterNode[]): void {

@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag, conditionOf } from "../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { WatchedKind } from "./in-cluster.ts";
 
 /** Nodes, as they are watched. */

@@ -1,9 +1,9 @@
-import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot, Verdict } from "../core/index.ts";
-import type { Findings } from "../schema/findings.ts";
-import type { ReadKind, SourceObject } from "../schema/manifest-document.ts";
-import type { ClusterNode } from "../schema/node.ts";
-import type { LocatedObject } from "../schema/objects.ts";
-import type { SourceFile } from "../schema/yaml.ts";
+import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot, Verdict } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
+import type { ClusterNode } from "../../schema/node.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
+import type { SourceFile } from "../../schema/yaml.ts";
 import type { Facts } from "./facts.ts";
 import type { InCluster } from "./in-cluster.ts";
 import type { Unserved } from "./unserved.ts";

@@ -1,6 +1,6 @@
-import type { Address, Allocation, Use } from "../core/index.ts";
-import type { SourceObject } from "../schema/manifest-document.ts";
-import { asBag, type Bag } from "../schema/objects.ts";
+import type { Address, Allocation, Use } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Facts } from "./facts.ts";
 
 /** The labels of every object that the controller makes: nothing else is ever changed or deleted as a whole. */

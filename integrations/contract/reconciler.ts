@@ -1,4 +1,4 @@
-import type { Bag } from "../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { WatchedKind } from "./in-cluster.ts";
 import type { RenderedObject } from "./integration.ts";
 

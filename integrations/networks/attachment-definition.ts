@@ -1,7 +1,7 @@
-import type { Parsed } from "../core/index.ts";
-import { asBag, type Bag } from "../schema/objects.ts";
-import { kindInGroup } from "./object-key.ts";
-import { nameOf, namespaceOf } from "./object-metadata.ts";
+import type { Parsed } from "../../core/index.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
 
 /** A network that pods may be attached to, as Multus reads it. Its configuration of CNI is JSON in a text. */
 export const attachmentGroup = "k8s.cni.cncf.io";

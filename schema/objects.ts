@@ -106,8 +106,13 @@ export function issueIn({ at }: LocatedObject, issue: Issue): Issue {
   return { ...issue, at: at(path, `${path.at(-1)}`, part) };
 }
 
+/** A condition in a status. */
+export type Condition = {
+  readonly [field in "type" | "status" | "reason" | "message" | "lastTransitionTime"]?: unknown;
+};
+
 /** The condition of a type, of those in a status. */
-export function conditionOf(conditions: unknown, type: string): Bag | undefined {
+export function conditionOf(conditions: unknown, type: string): Condition | undefined {
   return asList(conditions)
     .map(asBag)
     .find((one) => one?.type === type);

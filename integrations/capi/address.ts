@@ -36,7 +36,7 @@ export function addressOf(
       prefix: prefix.length,
       ...(gateway === undefined ? {} : { gateway: formatAddress(gateway) }),
     },
-  } as RenderedObject;
+  };
 }
 
 function reference(apiVersion: string, kind: string, name: string, uid: string, controller: boolean) {

@@ -2,7 +2,7 @@ import type { Allocation, Claim, Issue, Parsed, Place, Pool, PoolSpec, Snapshot,
 import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { LocatedObject } from "../../schema/objects.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import type { SourceFile } from "../../schema/yaml.ts";
 import type { Facts } from "./facts.ts";
 import type { InCluster } from "./in-cluster.ts";
@@ -23,6 +23,12 @@ export interface RenderedObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+  readonly [field: string]: unknown;
+}
+
+/** One that was read is written out. */
+export function asRendered(object: Bag): RenderedObject {
+  return object as Bag & RenderedObject;
 }
 
 /** A releasing address that nothing rendered takes off its owner, and why; in a cluster also one that is not taken off yet. */

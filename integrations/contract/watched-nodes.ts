@@ -1,22 +1,24 @@
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { any, list, view } from "../../schema/shape.ts";
 import type { WatchedKind } from "./in-cluster.ts";
+
+const asNode = view({ status: view({ conditions: list(view({ type: any, status: any })) }) });
 
 /** Nodes, as they are watched. */
 export const watchedNodes: WatchedKind = {
   apiVersion: "v1",
   kind: "Node",
   plural: "nodes",
-  keep: ({ status }) => ({
+  keep: (object) => ({
     status: {
-      conditions: asList(asBag(status)?.conditions)
-        .map((one) => asBag(one) ?? {})
-        .filter(({ type }) => type === "Ready")
+      conditions: asNode(object)
+        .status.conditions.filter(({ type }) => type === "Ready")
         .map(({ type, status }) => ({ type, status })),
     },
   }),
 };
 
 /** Does a Node say that it is Ready? */
-export function isReadyNode({ status }: Bag): boolean {
-  return conditionOf(asBag(status)?.conditions, "Ready")?.status === "True";
+export function isReadyNode(object: Bag): boolean {
+  return conditionOf(asNode(object).status.conditions, "Ready")?.status === "True";
 }

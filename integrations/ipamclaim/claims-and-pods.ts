@@ -36,7 +36,7 @@ function concerns(object: Bag): Concern {
 }
 
 function usesIn(object: Bag) {
-  return usesOfPod(placeless(object as never));
+  return usesOfPod(placeless(object));
 }
 
 function placeOf(address: Parameters<typeof formatAddress>[0], owner: string): string {

@@ -99,7 +99,7 @@ export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddre
     },
     spec: { interface: pod, ...asBag(spec), network: claim.network },
     status: { ips: addresses },
-  } as RenderedObject;
+  };
 }
 
 /** Each address in a status is its claim's, whoever gave it. */

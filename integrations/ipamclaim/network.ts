@@ -12,8 +12,10 @@ import {
   parsePrefix,
 } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../networks/attachment-definition.ts";
 import { boundPools, takesTold } from "../networks/bound-pools.ts";
+import type { asPlugin } from "../networks/objects.ts";
 import { poolNameOf } from "./claim-name.ts";
 
 /** A network whose VMs keep their addresses, as one NetworkAttachmentDefinition has it. */
@@ -77,6 +79,10 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
   return { value: pools.length === 0 ? undefined : { ...common, bound: undefined, pools } };
 }
 
+type Plugin = Of<typeof asPlugin>;
+/** The keys that are texts, with commas between several. */
+type TextKey = "subnets" | "excludeSubnets" | "infrastructureSubnets" | "reservedSubnets" | "defaultGatewayIPs";
+
 /**
  * The pools that the subnets of a network are.
  *
@@ -90,9 +96,9 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
 class SubnetReader {
   readonly issues: Issue[] = [];
   private readonly network: string;
-  private readonly plugin: Bag;
+  private readonly plugin: Plugin;
 
-  constructor(network: string, plugin: Bag) {
+  constructor(network: string, plugin: Plugin) {
     this.network = network;
     this.plugin = plugin;
   }
@@ -122,11 +128,11 @@ class SubnetReader {
     });
   }
 
-  private prefixes(key: string): Prefix[] {
+  private prefixes(key: TextKey): Prefix[] {
     return this.texts(key).flatMap((text) => this.take(parsePrefix(text)) ?? []);
   }
 
-  private texts(key: string): string[] {
+  private texts(key: TextKey): string[] {
     const value = this.plugin[key];
     if (value !== undefined && typeof value !== "string")
       this.issues.push({ message: `${key} must be text, with commas between several` });

@@ -80,15 +80,20 @@ function lengthIn(network: PersistentNetwork | undefined, family: number): strin
 function borneFor(name: string, { namespace, instance, pods }: VmView): Address[] {
   const owner = formatOwner(ownerOfIpamClaim({ namespace, name }));
   const own = pods.filter((pod) => ownersOf(pod).some(({ uid }) => instance !== undefined && uid === uidOf(instance)));
-  const uses = own.flatMap((pod) => usesOfPod(placeless(pod as never)));
+  const uses = own.flatMap((pod) => usesOfPod(placeless(pod)));
   return [...new Set(uses.flatMap((use) => (use.owner === owner ? use.address : [])))];
 }
 
 /** The claim, held for the VM, which is its owner. */
-export function claimFor(holder: Bag, namespace: string, network: string, { name, attachment, wanted }: AskedClaim) {
+export function claimFor(
+  holder: Bag,
+  namespace: string,
+  network: string,
+  { name, attachment, wanted }: AskedClaim,
+): RenderedObject {
   const { apiVersion, kind } = holder;
   const [vm, uid] = [nameOf(holder), uidOf(holder)];
-  const object = {
+  return {
     apiVersion: `${attachmentGroup}/v1alpha1`,
     kind: ipamClaimKind,
     metadata: {
@@ -104,5 +109,4 @@ export function claimFor(holder: Bag, namespace: string, network: string, { name
     },
     spec: { network, interface: podInterfaceOf(attachment.network) },
   };
-  return object as RenderedObject;
 }

@@ -43,7 +43,7 @@ export function metaDataTemplate({ name }: Pick<Unit, "name">, options: Template
     kind: "Metal3DataTemplate",
     metadata: metadataOf(name, options),
     spec: { clusterName: options.clusterName, metaData },
-  } as RenderedObject;
+  };
 }
 
 /** What cloud-init calls the machine. */

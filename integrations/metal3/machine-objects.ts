@@ -48,7 +48,7 @@ export function mappingSecret(unit: Pick<Unit, "name" | "hosts">, options: Objec
     kind: "Secret",
     metadata: metadataOf(mappingSecretName(unit.name), options),
     stringData: { script: mappingScript(unit) },
-  } as RenderedObject;
+  };
 }
 
 /** No object of a host has a dot in its name. */
@@ -94,7 +94,7 @@ function kubeadmConfig(name: string, options: MachineOptions, { files = [], preK
     kind: "KubeadmConfig",
     metadata: metadataOf(name, options, clusterLabels(options)),
     ...(Object.keys(spec).length === 0 ? {} : { spec }),
-  } as RenderedObject;
+  };
 }
 
 function machine(name: string, { name: unit, hostSelector }: Unit, options: MachineOptions): RenderedObject[] {
@@ -116,7 +116,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
         },
         ...(network === "network-data" ? { networkData: { name } } : {}),
       },
-    } as RenderedObject,
+    },
     {
       apiVersion: `cluster.x-k8s.io/${apiVersion}`,
       kind: "Machine",
@@ -127,7 +127,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
         bootstrap,
         infrastructureRef: referenceTo("infrastructure.cluster.x-k8s.io", "Metal3Machine", name, options),
       },
-    } as RenderedObject,
+    },
   ];
 }
 

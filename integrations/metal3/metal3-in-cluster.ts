@@ -82,5 +82,5 @@ function renderSecrets(model: Metal3Model, namespace: string, holdings: Holdings
 function asStored({ stringData, ...secret }: RenderedObject & { readonly stringData?: unknown }): RenderedObject {
   const texts = Object.entries(asBag(stringData) ?? {});
   const data = Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(`${text}`).toString("base64")]));
-  return { ...secret, type: "Opaque", data } as RenderedObject;
+  return { ...secret, type: "Opaque", data };
 }

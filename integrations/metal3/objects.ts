@@ -47,7 +47,7 @@ export function networkDataSecret(
     kind: "Secret",
     metadata: metadataOf(objectName(unit, host), options, labels),
     stringData: { networkData: networkDataText(data) },
-  } as RenderedObject;
+  };
 }
 
 /**
@@ -67,5 +67,5 @@ export function bareMetalHost(
     kind: "BareMetalHost",
     metadata: Object.keys(annotations).length === 0 ? metadata : { ...metadata, annotations },
     spec: { online: true, ...spec },
-  } as RenderedObject;
+  };
 }

@@ -53,7 +53,7 @@ export function ipPool(
       ...(dnsServers.length === 0 ? {} : { dnsServers: dnsServers.map(formatAddress) }),
       preAllocations: Object.fromEntries(given),
     },
-  } as RenderedObject;
+  };
 }
 
 /** A host with the MAC addresses that the template of its unit asks for. */
@@ -94,7 +94,7 @@ export function poolTemplate(
       kind: "Metal3DataTemplate",
       metadata: metadataOf(unit.name, options),
       spec: { clusterName: options.clusterName, metaData, networkData: templateOf(data.value, sample.macs) },
-    } as RenderedObject,
+    },
   };
 }
 

@@ -1,7 +1,10 @@
 import type { Parsed } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { parseJson } from "../../schema/json.ts";
+import type { Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
 import { kindInGroup } from "../contract/object-key.ts";
 import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
+import { asAttachmentDefinition, asNetworkConfig, asPlugin } from "./objects.ts";
 
 /** A network that pods may be attached to, as Multus reads it. Its configuration of CNI is JSON in a text. */
 export const attachmentGroup = "k8s.cni.cncf.io";
@@ -23,28 +26,25 @@ export function isOfGroup(apiVersion: unknown, group: string): boolean {
 }
 
 /** The text of its configuration; empty where the object is none, or has none. */
-export function configText({ apiVersion, kind, spec }: Bag): string {
-  const config = asBag(spec)?.config;
+export function configText(object: Bag): string {
+  const { apiVersion, kind, spec } = asAttachmentDefinition(object);
+  const { config } = spec;
   return kind === attachmentKind && isOfGroup(apiVersion, attachmentGroup) && typeof config === "string" ? config : "";
 }
 
 /** Its configuration, the plugins in it, and what the network is called: as the configuration says, else as the object, as Multus does it. */
 export interface NetworkConfig {
   readonly network: string;
-  readonly plugins: readonly Bag[];
+  readonly plugins: readonly Of<typeof asPlugin>[];
 }
 
 export function parseNetworkConfig(definition: Bag): Parsed<NetworkConfig> {
-  let config: Bag;
-  try {
-    config = asBag(JSON.parse(configText(definition))) ?? {};
-  } catch (error) {
-    return { issues: [{ message: `config is no JSON: ${(error as Error).message}`, path: configPath }] };
-  }
-  const { name, plugins } = config;
-  const network = typeof name === "string" && name !== "" ? name : `${asBag(definition.metadata)?.name}`;
-  const listed = Array.isArray(plugins) ? plugins.map((plugin) => asBag(plugin) ?? {}) : [config];
-  return { value: { network, plugins: listed } };
+  const { value: config, issues } = parseJson(configText(definition), "config is");
+  if (issues !== undefined) return { issues: issues.map((issue) => ({ ...issue, path: configPath })) };
+  const { name, plugins } = asNetworkConfig(config);
+  const network = typeof name === "string" && name !== "" ? name : nameOf(definition);
+  const listed = Array.isArray(plugins) ? plugins : [config];
+  return { value: { network, plugins: listed.map((one) => asPlugin(one)) } };
 }
 
 /** `namespace/name`. */

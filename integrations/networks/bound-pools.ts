@@ -1,21 +1,24 @@
 import { type Issue, isOfAddresses } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
 import type { Facts } from "../contract/facts.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
+import type { asPlugin } from "./objects.ts";
 
 /** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from, with a comma between two. */
 export const poolAnnotation = `${ownPrefix}pool`;
 
 /** Their names; undefined where it names none. */
-export function boundPools({ metadata }: Bag): string[] | undefined {
-  const text = asBag(asBag(metadata)?.annotations)?.[poolAnnotation];
+export function boundPools(object: Bag): string[] | undefined {
+  const text = annotationsOf(object)[poolAnnotation];
   return text === undefined ? undefined : `${text}`.split(",").map((name) => name.trim());
 }
 
 /** Do pods on a network with these plugins take the addresses that they are told (`ips`)? */
-export function takesTold(plugins: readonly Bag[]): boolean {
-  return plugins.some((one) => asBag(one.capabilities)?.ips === true && asBag(one.ipam)?.type === "static");
+export function takesTold(plugins: readonly Of<typeof asPlugin>[]): boolean {
+  return plugins.some((one) => one.capabilities.ips === true && one.ipam.type === "static");
 }
 
 /** Why a pool of this name cannot give addresses; undefined if it can. */

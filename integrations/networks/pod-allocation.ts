@@ -1,5 +1,9 @@
+import { parseJson } from "../../schema/json.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asList, type Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
+import { asInterface } from "./objects.ts";
 
 /**
  * On a pod: what the controller gave its interfaces, as JSON. Only the controller writes it. Others rewrite the networks that
@@ -62,12 +66,7 @@ export function toldToMultus({ ips, "ipam-claim-reference": reference }: PodAllo
   return reference === undefined ? { ips } : { "ipam-claim-reference": reference };
 }
 
-function listIn({ metadata }: Bag, annotation: string): readonly Bag[] | undefined {
-  const text = asBag(asBag(metadata)?.annotations)?.[annotation];
-  try {
-    const list: unknown = JSON.parse(`${text}`);
-    return Array.isArray(list) ? list.map((one) => asBag(one) ?? {}) : undefined;
-  } catch {
-    return undefined;
-  }
+function listIn(pod: Bag, annotation: string): readonly Of<typeof asInterface>[] | undefined {
+  const { value: listed } = parseJson(annotationsOf(pod)[annotation]);
+  return Array.isArray(listed) ? listed.map((one) => asInterface(one)) : undefined;
 }

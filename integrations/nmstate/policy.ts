@@ -2,6 +2,7 @@ import { nameIssue } from "../../schema/names.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { anyField, poolOfCapture } from "../../schema/template.ts";
+import type { RenderedObject } from "../contract/integration.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -31,10 +32,7 @@ export interface Policy {
 }
 
 /** A NodeNetworkConfigurationPolicy as it stands in a manifest. */
-export interface PolicyObject {
-  readonly apiVersion: string;
-  readonly kind: string;
-  readonly metadata: { readonly name: string; readonly [field: string]: unknown };
+export interface PolicyObject extends RenderedObject {
   readonly spec: { readonly [field: string]: unknown };
 }
 

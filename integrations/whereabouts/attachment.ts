@@ -1,7 +1,9 @@
 import type { Parsed } from "../../core/index.ts";
 import { type LabelSelector, parseLabelSelector } from "../../schema/label-selector.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../networks/attachment-definition.ts";
 import { parseSliceConfig, type SliceConfig } from "./slice-config.ts";
 
@@ -32,11 +34,11 @@ export function namesSlices(object: Bag): boolean {
 export function parseAttachment(object: Bag): Parsed<Attachment | undefined> {
   const { value: config, issues } = parseNetworkConfig(object);
   if (issues !== undefined) return { issues };
-  const ipam = config.plugins.map((plugin) => asBag(plugin.ipam)).find((one) => one?.type === "whereabouts");
-  const slices = ipam === undefined ? { value: undefined } : parseSliceConfig(ipam);
+  const plugin = config.plugins.find(({ ipam }) => ipam.type === "whereabouts");
+  const slices = plugin === undefined ? { value: undefined } : parseSliceConfig(raw(plugin).ipam);
   if (slices.issues !== undefined) return { issues: slices.issues.map((issue) => ({ ...issue, path: configPath })) };
   if (slices.value === undefined) return { value: undefined };
-  const selector = parseLabelSelector(asBag(asBag(object.metadata)?.annotations)?.[selectorAnnotation]);
+  const selector = parseLabelSelector(annotationsOf(object)[selectorAnnotation]);
   if (selector.issues !== undefined)
     return {
       issues: selector.issues.map(({ message, ...issue }) => ({

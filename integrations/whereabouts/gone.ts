@@ -46,7 +46,7 @@ function staysListed(network: string, { pools, unserved = new Map() }: Facts): b
   const definitions = [...unserved.keys()].filter(namesSlices);
   const byNetwork = Map.groupBy(definitions, (one) => parseAttachment(one).value?.network);
   const own = byNetwork.get(network) ?? byNetwork.get(undefined) ?? [];
-  return readNetworks(own.map((one) => placeless(one as never))).issues !== undefined;
+  return readNetworks(own.map((one) => placeless(one))).issues !== undefined;
 }
 
 function textsOf(object: Bag): string[] {

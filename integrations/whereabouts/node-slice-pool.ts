@@ -75,7 +75,7 @@ export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Sna
     },
     spec: { range: formatPrefix(pool.prefix), sliceSize: attachments[0].value.config.size },
     status: { allocations },
-  } as RenderedObject;
+  };
 }
 
 /** What a NodeSlicePool gives to a node, and where in its list that stands. */

@@ -15,7 +15,8 @@ import {
   parseBlock,
   parsePrefix,
 } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
+import { asIpam, type asIpRange, type Ipam } from "./objects.ts";
 
 /** What an IPAM configuration of whereabouts says of the slices of its network. */
 export interface SliceConfig {
@@ -44,7 +45,8 @@ export interface SliceConfig {
  *  exclude, gateway     | no slice holds one; outside of the range they say nothing
  *  network_name         | the name of the NodeSlicePool, and a space of addresses of its own
  */
-export function parseSliceConfig(ipam: Bag): Parsed<SliceConfig | undefined> {
+export function parseSliceConfig(config: unknown): Parsed<SliceConfig | undefined> {
+  const ipam = asIpam(config);
   const { type, node_slice_size: size } = ipam;
   if (type !== "whereabouts" || size === undefined || size === "") return { value: undefined };
   const reader = new ConfigReader();
@@ -55,7 +57,7 @@ export function parseSliceConfig(ipam: Bag): Parsed<SliceConfig | undefined> {
 class ConfigReader {
   readonly issues: Issue[] = [];
 
-  config(ipam: Bag, size: unknown): SliceConfig | undefined {
+  config(ipam: Ipam, size: unknown): SliceConfig | undefined {
     const range = this.range(ipam);
     if (range === undefined) return undefined;
     const { from, text, to } = rangeTexts(range.range);
@@ -80,9 +82,8 @@ class ConfigReader {
   }
 
   /** The one range: whereabouts gives addresses of the same slice for each further one. */
-  private range(ipam: Bag): Bag | undefined {
-    const listed = (Array.isArray(ipam.ipRanges) ? ipam.ipRanges : []).map((one) => asBag(one) ?? {});
-    const [range, ...more] = isGiven(ipam.range) ? [ipam, ...listed] : listed;
+  private range(ipam: Ipam): Of<typeof asIpRange> | undefined {
+    const [range, ...more] = isGiven(ipam.range) ? [ipam, ...ipam.ipRanges] : ipam.ipRanges;
     if (range === undefined) this.fail("node_slice_size needs a range");
     if (more.length > 0)
       this.fail(

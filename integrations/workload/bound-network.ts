@@ -1,7 +1,7 @@
 import type { NamedPools } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { asBag } from "../../schema/objects.ts";
 import type { WatchedKind } from "../contract/in-cluster.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
 import {
   attachmentGroup,
   attachmentKind,
@@ -11,6 +11,7 @@ import {
   parseNetworkConfig,
 } from "../networks/attachment-definition.ts";
 import { boundPools, takesTold } from "../networks/bound-pools.ts";
+import { asAttachmentDefinition } from "../networks/objects.ts";
 import { namedBy } from "./named-pools.ts";
 
 /** A network on which pods may have addresses of NodeIPPools. */
@@ -27,7 +28,7 @@ export const networksKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1`,
   kind: attachmentKind,
   plural: attachmentPlural,
-  keep: (object) => (isBound(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+  keep: (object) => (isBound(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
 };
 
 /** Does it name pools, or do its pods take the addresses that they are told? */
@@ -38,8 +39,7 @@ export function isBound(object: Bag): boolean {
 
 /** A definition whose configuration cannot be read takes no addresses. */
 export function readBound(object: Bag): BoundNetwork {
-  const { annotations } = asBag(object.metadata) ?? {};
-  return { title: attachmentTitle(object), named: namedBy(asBag(annotations) ?? {}), takesIps: takesIps(object) };
+  return { title: attachmentTitle(object), named: namedBy(annotationsOf(object)), takesIps: takesIps(object) };
 }
 
 function takesIps(object: Bag): boolean {

@@ -1,11 +1,11 @@
 import { formatAddress } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { FreeingNodes } from "../contract/freeing-nodes.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { isDeleting, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { isDeleting, keyOf, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Reconciler, Step } from "../contract/reconciler.ts";
 import { isReadyNode, watchedNodes } from "../contract/watched-nodes.ts";
 import { isOver } from "../networks/gated-pod.ts";
+import { asPod } from "../networks/objects.ts";
 import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods } from "./pods.ts";
 
 /**
@@ -34,10 +34,9 @@ export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number):
     steps: (name, belonging) => {
       const node = belonging.find((one) => one.kind === watchedNodes.kind);
       const isToBeFreed = nodes === "all-nodes" || name === "" || (node !== undefined && isReadyNode(node));
-      const needs = nodes === "all-nodes" || node === undefined ? undefined : { keys: [objectKey(node as never)] };
+      const needs = nodes === "all-nodes" || node === undefined ? undefined : { keys: [keyOf(node)] };
       return belonging.filter(isStuck).flatMap((pod): Step[] => {
-        if (isFreed(pod))
-          return [{ verb: "warn", about: objectKey(pod as never), problem: "Freed", message: told(pod) }];
+        if (isFreed(pod)) return [{ verb: "warn", about: keyOf(pod), problem: "Freed", message: told(pod) }];
         const fields = { metadata: { annotations: { [freedAnnotation]: uidOf(pod) } } };
         const step = { verb: "change", object: pod, fields, after: graceOf(pod) + after } as const;
         return isToBeFreed ? [{ ...step, ...(needs && { needs }) }] : [];
@@ -53,12 +52,12 @@ function isStuck(pod: Bag): boolean {
 }
 
 /** Empty where it has none. */
-function nodeOf({ spec }: Bag): string {
-  return `${asBag(spec)?.nodeName ?? ""}`;
+function nodeOf(pod: Bag): string {
+  return `${asPod(pod).spec.nodeName ?? ""}`;
 }
 
-function graceOf({ metadata }: Bag): number {
-  return 1000 * Number(asBag(metadata)?.deletionGracePeriodSeconds ?? 0);
+function graceOf(pod: Bag): number {
+  return 1000 * Number(metadataOf(pod).deletionGracePeriodSeconds ?? 0);
 }
 
 function told(pod: Bag): string {

@@ -1,7 +1,7 @@
 import { type Allocation, formatAddress, formatOwner, nameOfKey, ownerOfKey } from "../../core/index.ts";
-import { asBag, type Bag, placeless } from "../../schema/objects.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
-import { isDeleting } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, metadataOf } from "../contract/object-metadata.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
 import { aboutPools } from "./named-pools.ts";
 import { isConflictUnsaid } from "./pod-detected.ts";
@@ -26,7 +26,7 @@ import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
   const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its !== undefined && formatOwner(ownerOfWorkload(its.workload)) === ownerOfKey(claim)) return true;
-  const uses = usesOfWorkloadPod(placeless(pod as never));
+  const uses = usesOfWorkloadPod(placeless(pod));
   return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
 }
 
@@ -62,7 +62,7 @@ export function gone(
   __: boolean,
   find: (key: string) => Bag | undefined,
 ): readonly Allocation[] {
-  const located = objects.map((object) => placeless(object as never));
+  const located = objects.map((object) => placeless(object));
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
   const unsaid = new Set(objects.flatMap((one) => (one.kind === workloadPods.kind ? claimsUnsaid(one) : [])));
@@ -81,10 +81,10 @@ function isWaitingPod(object: Bag): boolean {
 
 /** The same text for pods that may be told the same. */
 function sameWait(pod: Bag): string {
-  const { namespace, annotations, name } = asBag(pod.metadata) ?? {};
+  const { namespace, annotations, name } = metadataOf(pod);
   const workload = workloadOfPod(pod);
-  const networks = networkAnnotations.map((one) => asBag(annotations)?.[one]);
-  const asked = [aboutPools(asBag(annotations) ?? {}), networks];
+  const networks = networkAnnotations.map((one) => annotations[one]);
+  const asked = [aboutPools(annotations), networks];
   return JSON.stringify([namespace, workload, workload?.kind === "Deployment" ? "" : name, asked]);
 }
 
@@ -95,8 +95,7 @@ function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
   const owner = `${formatOwner(ownerOfWorkload(workload))}/`;
   const index = workload.kind === "Deployment" ? "" : `${ordinalOf(object, workload)}/`;
   const networks = networksOfPod(object);
-  const annotations = asBag(asBag(object.metadata)?.annotations) ?? {};
-  const asking = { ...workload, networks, annotations };
+  const asking = { ...workload, networks, annotations: annotationsOf(object) };
   const sources = sourcesFound(asking, find);
   return networks.map((network) => ({
     isOf: (claim: string) => claim.startsWith(`${owner}${index}`) && claim.endsWith(`/${network.nic}`),

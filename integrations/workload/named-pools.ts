@@ -1,7 +1,10 @@
 import type { Issue, NamedPools, Parsed } from "../../core/index.ts";
+import { parseJson } from "../../schema/json.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { list, type Of } from "../../schema/shape.ts";
 import { boundPools, poolAnnotation } from "../networks/bound-pools.ts";
+import { asNamedPools } from "./objects.ts";
 
 /** What the annotations of Spiderpool begin with. */
 const spiderpool = "ipam.spidernet.io/";
@@ -83,7 +86,7 @@ export function namedByNamespace(annotations: Bag): Parsed<NamedPools> {
   const listOf = (family: 4 | 6): NamedPools => {
     const name = `${spiderpool}default-ipv${family}-ippool`;
     if (annotations[name] === undefined) return {};
-    const { value, issues: wrong = [] } = parseJson(annotations, name);
+    const { value, issues: wrong = [] } = parseAnnotation(annotations, name);
     const names = namesIn(value);
     if (names === undefined) issues.push(...(wrong.length > 0 ? wrong : [notNames(name)]));
     return names === undefined || names.length === 0 ? {} : { [family]: names };
@@ -94,10 +97,10 @@ export function namedByNamespace(annotations: Bag): Parsed<NamedPools> {
 
 function inList(annotations: Bag, name: string, { nic, place }: NicOfPod): Parsed<NamedPools | undefined> {
   if (annotations[name] === undefined) return { value: undefined };
-  const { value, issues } = parseJson(annotations, name);
+  const { value, issues } = parseAnnotation(annotations, name);
   if (issues !== undefined) return { issues };
   if (!Array.isArray(value)) return { issues: [{ message: `annotation ${name} is no list`, hint: listHint }] };
-  const entries = asList(value).map((one) => asBag(one) ?? {});
+  const entries = list(asNamedPools)(value);
   const names = entries.map(nameOf);
   const twice = names.find((one, i) => one !== "" && names.indexOf(one) < i);
   if (twice !== undefined)
@@ -111,19 +114,18 @@ function inList(annotations: Bag, name: string, { nic, place }: NicOfPod): Parse
 
 const listHint = 'Write [{"interface": "net1", "ipv4": ["pool-a"]}].';
 
-function nameOf({ interface: nic = "" }: Bag): string {
+function nameOf({ interface: nic = "" }: Of<typeof asNamedPools>): string {
   return `${nic}`;
 }
 
 function inObject(annotations: Bag, name: string): Parsed<NamedPools | undefined> {
   if (annotations[name] === undefined) return { value: undefined };
-  const { value, issues } = parseJson(annotations, name);
+  const { value, issues } = parseAnnotation(annotations, name);
   if (issues !== undefined) return { issues };
-  const entry = asBag(value);
-  return entry === undefined ? { issues: [notNames(name)] } : familiesIn(entry, name);
+  return asBag(value) === undefined ? { issues: [notNames(name)] } : familiesIn(asNamedPools(value), name);
 }
 
-function familiesIn(entry: Bag, name: string): Parsed<NamedPools> {
+function familiesIn(entry: Of<typeof asNamedPools>, name: string): Parsed<NamedPools> {
   const lists = ([4, 6] as const).map((family) => [family, entry[`ipv${family}`] ?? []] as const);
   const wrong = lists.some(([, list]) => namesIn(list) === undefined);
   const found = lists.flatMap(([family, list]) => (asList(list).length === 0 ? [] : [[family, namesIn(list)]]));
@@ -138,10 +140,6 @@ function notNames(annotation: string): Issue {
   return { message: `annotation ${annotation} has no list of names of pools`, hint: 'Write {"ipv4": ["pool-a"]}.' };
 }
 
-function parseJson(annotations: Bag, name: string): Parsed<unknown> {
-  try {
-    return { value: JSON.parse(`${annotations[name]}`) };
-  } catch (error) {
-    return { issues: [{ message: `annotation ${name} is no JSON: ${(error as Error).message}` }] };
-  }
+function parseAnnotation(annotations: Bag, name: string): Parsed<unknown> {
+  return parseJson(annotations[name], `annotation ${name} is`);
 }

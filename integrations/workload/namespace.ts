@@ -1,5 +1,6 @@
 import type { Labels, NamedPools, Parsed } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import { namedByNamespace } from "./named-pools.ts";
 
 /** A namespace, as pools and its pods see it. */
@@ -15,11 +16,11 @@ export function isNamespace({ apiVersion, kind }: Bag): boolean {
   return apiVersion === "v1" && kind === namespaceKind;
 }
 
-export function readNamespace({ metadata }: Bag): Namespace {
-  const { name, labels, annotations } = asBag(metadata) ?? {};
+export function readNamespace(object: Bag): Namespace {
+  const { name, labels, annotations } = metadataOf(object);
   // The API server gives each this label.
-  const all = { ...asBag(labels), "kubernetes.io/metadata.name": `${name}` };
-  return { labels: all as Labels, named: namedByNamespace(asBag(annotations) ?? {}) };
+  const all = { ...labels, "kubernetes.io/metadata.name": `${name}` };
+  return { labels: all, named: namedByNamespace(annotations) };
 }
 
 /** What is known of one without its object. */

@@ -1,5 +1,7 @@
 import type { LabelExpression } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { type Of, raw } from "../../schema/shape.ts";
+import { asPodSpec } from "../networks/objects.ts";
 
 /**
  * The node affinity of a pod that is to run on such nodes. While a pod waits, the API server lets each of its terms become narrower,
@@ -12,21 +14,20 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
  */
 export function affinityWith(spec: unknown, nodes: readonly LabelExpression[]): Bag {
   if (nodes.length === 0) return {};
-  const affinity = asBag(asBag(asBag(spec)?.affinity)?.nodeAffinity);
-  const terms = asList(asBag(affinity?.[required])?.nodeSelectorTerms);
-  const narrowed = (terms.length === 0 ? [{}] : terms).map((term) => {
-    const { matchExpressions, ...rest } = asBag(term) ?? {};
-    const own = asList(matchExpressions);
+  const { nodeAffinity } = asPodSpec(spec).affinity;
+  const { nodeSelectorTerms: terms } = nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution;
+  const narrowed = terms.map((term) => {
+    const own = term.matchExpressions;
     const known = new Set(own.map((one) => JSON.stringify(one)));
+    const { matchExpressions: _, ...rest } = raw(term);
     return { ...rest, matchExpressions: [...own, ...nodes.filter((one) => !known.has(JSON.stringify(one)))] };
   });
-  return { affinity: { nodeAffinity: { [required]: { nodeSelectorTerms: narrowed } } } };
+  const nodeSelectorTerms = terms.length === 0 ? [{ matchExpressions: nodes }] : narrowed;
+  return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
 /** What of the affinity of a pod that is about. */
-export function affinityIn(spec: unknown): Bag | undefined {
-  const { nodeAffinity } = asBag(asBag(spec)?.affinity) ?? {};
+export function affinityIn({ affinity }: Of<typeof asPodSpec>): Bag | undefined {
+  const { nodeAffinity } = raw(affinity);
   return nodeAffinity === undefined ? undefined : { nodeAffinity };
 }
-
-const required = "requiredDuringSchedulingIgnoredDuringExecution";

@@ -1,10 +1,13 @@
 import type { LabelExpression, Pool } from "../../core/index.ts";
+import { parseJson } from "../../schema/json.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asList, type Bag } from "../../schema/objects.ts";
+import { mapping, raw } from "../../schema/shape.ts";
 import type { WatchedKind } from "../contract/in-cluster.ts";
-import type { RenderedObject } from "../contract/integration.ts";
-import { namespaceOf } from "../contract/object-metadata.ts";
+import { asRendered, type RenderedObject } from "../contract/integration.ts";
+import { metadataOf, namespaceOf } from "../contract/object-metadata.ts";
 import { defaultNetworkAnnotation } from "../networks/attachment-definition.ts";
+import { asConfigMap, asWorkload } from "./objects.ts";
 import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
@@ -29,7 +32,7 @@ export const mapsKind: WatchedKind = {
 };
 
 /** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
-export function mapNameOf({ kind, name }: WorkloadName): string {
+export function mapNameOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-${kind.toLowerCase()}.${name}`;
 }
 
@@ -105,7 +108,7 @@ export function podAddresses(
       ...(checks.length > 0 && { [checksKey]: JSON.stringify(checks) }),
       ...(leftOut.length > 0 && { [conflictsKey]: leftOut.join(" ") }),
     },
-  } as RenderedObject;
+  };
 }
 
 /** A network of a pod with its addresses. */
@@ -122,25 +125,25 @@ export function toldElement({ nic, element }: PodNetwork, ips: unknown): Bag {
  *  the same, for certain nodes | the controller (`gated`): only it can say where they run
  *  of a Deployment             | the controller: only it can tell them apart
  */
-export function withPlannedPods({ kind, metadata, spec, ...rest }: Bag, map: RenderedObject): RenderedObject {
-  const template = asBag(asBag(spec)?.template);
-  const own = asBag(template?.metadata);
-  const isGated =
-    kind === "Deployment" || isForNodes(map as unknown as Bag) || asBag(own?.labels)?.[addressesLabel] === "gated";
-  const labels = { ...asBag(own?.labels), [addressesLabel]: isGated ? "gated" : "planned" };
-  const planned = { ...asBag(spec), template: { ...template, metadata: { ...own, labels } } };
-  const { labels: marks, ...names } = asBag(metadata) ?? {};
-  const marked = isGated ? { ...names, labels: { ...asBag(marks), [addressesLabel]: "planned" } } : metadata;
-  return { ...rest, kind, metadata: marked, spec: planned } as unknown as RenderedObject;
+export function withPlannedPods(object: Bag, map: RenderedObject): RenderedObject {
+  const { kind, metadata, spec: _, ...rest } = object;
+  const { spec } = asWorkload(object);
+  const own = spec.template.metadata;
+  const isGated = kind === "Deployment" || isForNodes(map) || own.labels[addressesLabel] === "gated";
+  const labels = { ...own.labels, [addressesLabel]: isGated ? "gated" : "planned" };
+  const planned = { ...raw(spec), template: { ...raw(spec.template), metadata: { ...raw(own), labels } } };
+  const { labels: marks, ...names } = raw(metadataOf(object));
+  const marked = isGated ? { ...names, labels: { ...mapping(marks), [addressesLabel]: "planned" } } : metadata;
+  return asRendered({ ...rest, kind, metadata: marked, spec: planned });
 }
 
 /** The workload whose pods have their addresses in a ConfigMap; undefined for other objects, also for a copy of one under another name. */
 export function workloadOfMap(map: Bag): WorkloadName | undefined {
-  const { kind, metadata } = map;
-  const { labels, name } = asBag(metadata) ?? {};
-  const found = kindsWithPods.find((one) => asBag(labels)?.[labelOf(one)] !== undefined);
+  const { kind, metadata } = asConfigMap(map);
+  const { labels, name } = metadata;
+  const found = kindsWithPods.find((one) => labels[labelOf(one)] !== undefined);
   if (kind !== "ConfigMap" || found === undefined) return undefined;
-  const its = { kind: found, namespace: namespaceOf(map), name: `${asBag(labels)?.[labelOf(found)]}` };
+  const its = { kind: found, namespace: namespaceOf(map), name: `${labels[labelOf(found)]}` };
   return name === mapNameOf(its) ? its : undefined;
 }
 
@@ -157,7 +160,7 @@ export interface PodEntry {
 
 /** What is in the ConfigMap of a workload; what cannot be read is left out. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
-  const { [nodesKey]: reachable, [checksKey]: _, [conflictsKey]: leftOut = "", ...pods } = asBag(map.data) ?? {};
+  const { [nodesKey]: reachable, [checksKey]: _, [conflictsKey]: leftOut = "", ...pods } = asConfigMap(map).data;
   const conflicts = new Set(`${leftOut}`.split(" "));
   const reaching = nodesIn(reachable);
   const keys = new Set(Object.keys(pods).map((key) => key.replace(defaultSuffix, "")));
@@ -172,19 +175,15 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
 }
 
 /** What its pods look for before they start. */
-export function checksInMap({ data }: Bag): ReturnType<typeof parseChecks> {
-  return parseChecks(asBag(data)?.[checksKey]);
+export function checksInMap(map: Bag): ReturnType<typeof parseChecks> {
+  return parseChecks(asConfigMap(map).data[checksKey]);
 }
 
 /** Are its pods for certain nodes? */
-export function isForNodes({ data }: Bag): boolean {
-  return asBag(data)?.[nodesKey] !== undefined;
+export function isForNodes(map: Bag): boolean {
+  return asConfigMap(map).data[nodesKey] !== undefined;
 }
 
 function nodesIn(text: unknown): Bag {
-  try {
-    return asBag(JSON.parse(`${text ?? "{}"}`)) ?? {};
-  } catch {
-    return {};
-  }
+  return mapping(parseJson(text).value);
 }

@@ -1,8 +1,7 @@
 import { formatAddress, formatOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { isDeleting } from "../contract/object-metadata.ts";
+import { isDeleting, keyOf } from "../contract/object-metadata.ts";
 import type { Step } from "../contract/reconciler.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import { hasRun } from "./detect-status.ts";
@@ -69,7 +68,7 @@ export function warnOfAlone(pods: readonly Bag[]): Step[] {
 
 /** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
 export function warnOfDetected(pod: Bag, way: Way): Step[] {
-  const own = objectKey(pod as never);
+  const own = keyOf(pod);
   const workload = workloadOfPod(pod);
   const isGoing = way === "replaced" && workload !== undefined;
   const abouts = isGoing ? [own, keyOfWorkload(formatOwner(ownerOfWorkload(workload)))] : [own];

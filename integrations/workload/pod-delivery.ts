@@ -1,7 +1,7 @@
 import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
-import { isDeleting, nameOf, uidOf } from "../contract/object-metadata.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { isDeleting, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Needs, Reconciler, Step } from "../contract/reconciler.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
@@ -68,7 +68,7 @@ function sameWorkload(a: WorkloadName | undefined, b: WorkloadName): boolean {
 
 /** The oldest first. */
 function byAge(a: Bag, b: Bag): number {
-  const since = ({ metadata }: Bag) => `${asBag(metadata)?.creationTimestamp ?? ""}`;
+  const since = (pod: Bag) => `${metadataOf(pod).creationTimestamp ?? ""}`;
   return byCodeUnit(since(a), since(b)) || byCodeUnit(uidOf(a), uidOf(b));
 }
 

@@ -1,7 +1,11 @@
 import { formatAddress, formatPrefix, type Issue, type Pool, parseAddress, prefixAt } from "../../core/index.ts";
+import { parseJson } from "../../schema/json.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asList, type Bag } from "../../schema/objects.ts";
+import { list, type Of } from "../../schema/shape.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
 import { detectAnnotation } from "./named-pools.ts";
+import { asPoolChecks } from "./objects.ts";
 import { type PodNetwork, podNic } from "./pod-networks.ts";
 
 /** On a pod: the gateways of its pools, which its init container asks. */
@@ -40,13 +44,17 @@ export function isLookedAt({ nic }: PodNetwork): boolean {
  *
  * Where gateways are asked, it is told those of its pools.
  */
-export function toldToDetect({ metadata }: Bag, networks: readonly PodNetwork[], checks: readonly PoolChecks[]): Bag {
-  const { [detectAnnotation]: asked } = asBag(asBag(metadata)?.annotations) ?? {};
+export function toldToDetect(
+  pod: Bag,
+  networks: readonly PodNetwork[],
+  checks: readonly Of<typeof asPoolChecks>[],
+): Bag {
+  const { [detectAnnotation]: asked } = annotationsOf(pod);
   const words = wordsIn(asked);
   if (isNone(words)) return {};
   const own = networks.filter(isLookedAt);
   const ips = own.flatMap(({ element }) => asList(element.ips));
-  const prefixes = new Set(ips.flatMap((ip) => prefixOf(`${ip}`) ?? []));
+  const prefixes = new Set<unknown>(ips.flatMap((ip) => prefixOf(`${ip}`) ?? []));
   const its = checks.filter(({ prefix }) => prefixes.has(prefix));
   const all = new Set(own.length === 0 ? [] : [...words.filter(isCheck), ...its.flatMap((one) => one.checks)]);
   if (asked === undefined && all.size === 0) return {};
@@ -58,12 +66,8 @@ export function toldToDetect({ metadata }: Bag, networks: readonly PodNetwork[],
 }
 
 /** Reads what `checksOfPools` says, as a ConfigMap has it. */
-export function parseChecks(text: unknown): readonly PoolChecks[] {
-  try {
-    return asList(JSON.parse(`${text ?? "[]"}`)) as readonly PoolChecks[];
-  } catch {
-    return [];
-  }
+export function parseChecks(text: unknown): readonly Of<typeof asPoolChecks>[] {
+  return list(asPoolChecks)(parseJson(text).value);
 }
 
 /** `10.0.0.0/24` of `10.0.0.3/24`. */

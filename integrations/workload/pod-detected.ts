@@ -64,7 +64,7 @@ function usesOfPod(pod: Bag) {
   const [isOver, workload] = [hasEnded(pod), workloadOfPod(pod)];
   if (isOver && workload?.kind !== "Pod") return [];
   const self = workload && formatOwner(ownerOfWorkload(workload));
-  return usesToldTo(placeless(pod as never)).flatMap(({ address, owner, interface: claim }) => {
+  return usesToldTo(placeless(pod)).flatMap(({ address, owner, interface: claim }) => {
     const isMeant = owner !== undefined && claim !== undefined && (!isOver || owner === self);
     return isMeant ? [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }] : [];
   });

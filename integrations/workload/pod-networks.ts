@@ -1,5 +1,7 @@
 import type { Parsed } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { parseJson } from "../../schema/json.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import { defaultNetworkAnnotation, networksAnnotation } from "../networks/attachment-definition.ts";
 
 /** A network of a pod. */
@@ -98,13 +100,10 @@ function fieldOf(element: Bag, name: string): unknown {
 const multusNamespace = "kube-system";
 
 function parseList(text: string): Parsed<readonly Bag[]> {
-  try {
-    const list: unknown = JSON.parse(text);
-    if (Array.isArray(list)) return { value: list.map((one) => asBag(one) ?? {}) };
-    return { issues: [{ message: 'the networks of a pod are no JSON list such as [{"name": "lan"}]' }] };
-  } catch (error) {
-    return { issues: [{ message: `the networks of a pod are no JSON: ${(error as Error).message}` }] };
-  }
+  const { value, issues } = parseJson(text, "the networks of a pod are");
+  if (issues !== undefined) return { issues };
+  if (Array.isArray(value)) return { value: value.map((one) => mapping(one)) };
+  return { issues: [{ message: 'the networks of a pod are no JSON list such as [{"name": "lan"}]' }] };
 }
 
 /** `namespace/name@interface`, where all but the name may be left out. */

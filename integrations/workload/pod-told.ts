@@ -1,12 +1,12 @@
-import { type Labels, mayMeetAll, nodesWith } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import { mayMeetAll, nodesWith } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { isManaged } from "../contract/in-cluster.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { nameOf } from "../contract/object-metadata.ts";
+import { annotationsOf, keyOf, nameOf } from "../contract/object-metadata.ts";
 import type { Needs, Step } from "../contract/reconciler.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../networks/attachment-definition.ts";
 import { boundPools } from "../networks/bound-pools.ts";
 import { otherGates } from "../networks/gated-pod.ts";
+import { asPod } from "../networks/objects.ts";
 import { allocatedAnnotation } from "../networks/pod-allocation.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
@@ -47,7 +47,7 @@ export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresse
   const entries = new Map(entriesOfMap(map, workload).map((entry) => [entry.key, entry]));
   const all = podsOf(workload);
   const needs = (definitions: readonly string[]) => {
-    const keys = [objectKey(map as never), ...new Set(definitions)];
+    const keys = [keyOf(map), ...new Set(definitions)];
     const same = known.get(keys.join());
     const own = same ?? { keys, ...(workload.kind === "Deployment" && { all }) };
     known.set(keys.join(), own);
@@ -90,7 +90,7 @@ export function tell(pod: Bag, index: number, addresses: Addresses): Step[] {
   const waits = told.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
   const networks = told.flatMap((one) => ("network" in one ? one.network : []));
-  const selected = nodesWith((asBag(asBag(pod.spec)?.nodeSelector) ?? {}) as Labels);
+  const selected = nodesWith(asPod(pod).spec.nodeSelector);
   if (!mayMeetAll([...selected, ...entry.nodes])) return [warn(pod, otherNodes(workload))];
   const annotations = {
     ...sayNetworks(networks),
@@ -146,14 +146,13 @@ function toldOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }
 
 /** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */
 function isOfOtherPools(pod: Bag, map: Bag): boolean {
-  const annotationsOf = ({ metadata }: Bag) => asBag(asBag(metadata)?.annotations) ?? {};
   const wish = annotationsOf(map)[wishAnnotation];
   return wish !== undefined && wish !== wishOf(annotationsOf(pod));
 }
 
 /** Does a definition name pools, or a pod for this NIC? */
 function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): boolean {
-  const { subnet = {}, workload = {} } = namedByPod(asBag(asBag(pod.metadata)?.annotations) ?? {}, nic).value ?? {};
+  const { subnet = {}, workload = {} } = namedByPod(annotationsOf(pod), nic).value ?? {};
   const own = [subnet, workload].flatMap((named) => Object.values(named).flat());
   return definition !== undefined && (boundPools(definition) !== undefined || (isBound(definition) && own.length > 0));
 }
@@ -163,5 +162,5 @@ function otherNodes({ kind, name }: WorkloadName): string {
 }
 
 export function warn(pod: Bag, message: string): Step & { readonly verb: "warn" } {
-  return { verb: "warn", about: objectKey(pod as never), message };
+  return { verb: "warn", about: keyOf(pod), message };
 }

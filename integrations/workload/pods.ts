@@ -1,9 +1,19 @@
 import { type Address, claimKey, formatOwner, parseAddress, type Use } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
+import { asList, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import type { WatchedKind } from "../contract/in-cluster.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import {
+  annotationsOf,
+  isDeleting,
+  labelsOf,
+  metadataOf,
+  nameOf,
+  ownersOf,
+  uidOf,
+} from "../contract/object-metadata.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
+import { asPod } from "../networks/objects.ts";
 import { addressesGiven, allocatedAnnotation } from "../networks/pod-allocation.ts";
 import { keepDetected } from "./detect-status.ts";
 import { affinityIn } from "./node-constraint.ts";
@@ -31,16 +41,17 @@ export const workloadPods: WatchedKind = {
   kind: "Pod",
   plural: "pods",
   where: { labels: addressesLabel },
-  keep: ({ metadata, spec, status }) => ({
-    spec: {
-      ...(isGated({ spec }) && {
-        ...{ schedulingGates: asBag(spec)?.schedulingGates, affinity: affinityIn(spec) },
-        nodeSelector: asBag(spec)?.nodeSelector,
-      }),
-      ...(isDeleting({ metadata }) && { nodeName: asBag(spec)?.nodeName }),
-    },
-    status: { phase: asBag(status)?.phase, ...keepDetected(status) },
-  }),
+  keep: (pod) => {
+    const { spec, status } = asPod(pod);
+    const { schedulingGates, nodeSelector } = raw(spec);
+    return {
+      spec: {
+        ...(isGated(pod) && { schedulingGates, affinity: affinityIn(spec), nodeSelector }),
+        ...(isDeleting(pod) && { nodeName: spec.nodeName }),
+      },
+      status: { phase: status.phase, ...keepDetected(pod) },
+    };
+  },
 };
 
 /** What a pod is for its workload. */
@@ -61,14 +72,14 @@ export interface PodIndex {
  *  any other                                      | none
  */
 export function workloadOfPod(pod: Bag): WorkloadName | undefined {
-  const { namespace = "default", labels } = asBag(pod.metadata) ?? {};
+  const { namespace = "default", labels } = metadataOf(pod);
   const owner = ownersOf(pod).find(({ apiVersion }) => `${apiVersion}`.startsWith(`${workloadGroup}/`));
   const named = (kind: WorkloadKind, name: string) => ({ kind, namespace: `${namespace}`, name });
   if (owner?.kind === "StatefulSet") return named("StatefulSet", `${owner.name}`);
-  const hash = `-${asBag(labels)?.["pod-template-hash"]}`;
+  const hash = `-${labels["pod-template-hash"]}`;
   const isOfDeployment = owner?.kind === "ReplicaSet" && `${owner.name}`.endsWith(hash);
   if (isOfDeployment) return named("Deployment", `${owner.name}`.slice(0, -hash.length));
-  return asBag(labels)?.[addressesLabel] === "gated" ? named("Pod", nameOf(pod)) : undefined;
+  return labels[addressesLabel] === "gated" ? named("Pod", nameOf(pod)) : undefined;
 }
 
 /** Is it a pod that is of itself? */
@@ -83,8 +94,8 @@ export function isWaitingAlone(pod: Bag): boolean {
 
 /** The index that a pod was told, of the workload that made it, if that is still known; of a pod of a StatefulSet, what its name says. */
 export function indexOfPod(pod: Bag): PodIndex | undefined {
-  const { namespace = "default", annotations } = asBag(pod.metadata) ?? {};
-  const [, kind, name, index] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${asBag(annotations)?.[indexAnnotation]}`) ?? [];
+  const { namespace = "default", annotations } = metadataOf(pod);
+  const [, kind, name, index] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${annotations[indexAnnotation]}`) ?? [];
   const told = kindsWithPods.find((one) => one === kind);
   const workload = workloadOfPod(pod);
   const isMade = workload !== undefined && workload.kind !== "Pod";
@@ -111,15 +122,14 @@ export function hasEnded(pod: Bag): boolean {
 
 /** Is it one that never ends, and whose addresses are free all the same? */
 export function isFreed(pod: Bag): boolean {
-  const { annotations } = asBag(pod.metadata) ?? {};
-  const isMarked = asBag(annotations)?.[freedAnnotation] === uidOf(pod);
+  const isMarked = annotationsOf(pod)[freedAnnotation] === uidOf(pod);
   return isMarked && isDeleting(pod) && workloadOfPod(pod)?.kind === "Deployment";
 }
 
 /** What a pod says as its networks; nothing that cannot be read. */
-export function networksOfPod({ metadata }: Bag): readonly PodNetwork[] {
-  const { namespace = "default", annotations } = asBag(metadata) ?? {};
-  return readPodNetworks(asBag(annotations) ?? {}, `${namespace}`);
+export function networksOfPod(pod: Bag): readonly PodNetwork[] {
+  const { namespace = "default", annotations } = metadataOf(pod);
+  return readPodNetworks(annotations, `${namespace}`);
 }
 
 /** The addresses that networks say, as they are written. */
@@ -134,8 +144,7 @@ export function usesOfWorkloadPod(located: LocatedObject): Use[] {
 
 /** The same, also of one that has ended. What it was given counts as what its networks say: others rewrite these. */
 export function usesToldTo({ object, at }: LocatedObject): Use[] {
-  const { labels } = asBag(object.metadata) ?? {};
-  const isOurs = object.kind === "Pod" && asBag(labels)?.[addressesLabel] !== undefined;
+  const isOurs = object.kind === "Pod" && labelsOf(object)[addressesLabel] !== undefined;
   if (!isOurs || isGated(object)) return [];
   const workload = workloadOfPod(object);
   const its = indexOfPod(object) ?? (workload && { workload });
@@ -153,7 +162,7 @@ export function usesToldTo({ object, at }: LocatedObject): Use[] {
 
 /** Returns the addresses that a pod was given and may run with, also if somebody has rewritten its networks; none while it is gated. */
 export function addressesOfPod(pod: Bag): Address[] {
-  return [...new Set(usesToldTo(placeless(pod as never)).map(({ address }) => address))];
+  return [...new Set(usesToldTo(placeless(pod)).map(({ address }) => address))];
 }
 
 /** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */

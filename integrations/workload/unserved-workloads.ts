@@ -1,6 +1,6 @@
 import { formatOwner, isCalled, ownerOfKey } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag, issueIn } from "../../schema/objects.ts";
+import { type Bag, issueIn } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
 import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
 import type { UnreadObject, Unserved } from "../contract/unserved.ts";
@@ -8,7 +8,7 @@ import { isOfSpiderpool, namesPools } from "./named-pools.ts";
 import { networkAnnotations, readPodNetworks } from "./pod-networks.ts";
 import { type PoolSources, servedNetworks } from "./pools-of-workload.ts";
 import type { WorkloadModel } from "./workload-model.ts";
-import { metadataOfPods, ownerOfWorkload, type WorkloadKind } from "./workload-object.ts";
+import { kindOfWorkload, metadataOfPods, ownerOfWorkload } from "./workload-object.ts";
 
 /** Returns the workloads whose pods get no addresses because something is wrong with the workload or its networks. */
 export function unservedWorkloads(model: WorkloadModel, facts: Facts): Unserved[] {
@@ -17,7 +17,7 @@ export function unservedWorkloads(model: WorkloadModel, facts: Facts): Unserved[
     return issue === undefined ? [] : [{ source, issues: [issueIn(source, issue)] }];
   });
   return [...model.unread, ...wrong].map(({ source: { object }, issues }) => {
-    const [kind, namespace, name] = [object.kind as WorkloadKind, namespaceOf(object), nameOf(object)];
+    const [kind, namespace, name] = [kindOfWorkload(object), namespaceOf(object), nameOf(object)];
     const owner = formatOwner(ownerOfWorkload({ kind, namespace, name }));
     return { issues, asks: asksPools(object, model, facts), mayHave: (claim) => ownerOfKey(claim) === owner };
   });
@@ -36,9 +36,8 @@ export function unservedWorkloads(model: WorkloadModel, facts: Facts): Unserved[
  *  anything else: networks and pools of other programs     | no
  */
 function asksPools(object: Bag, { networks, namespaces }: PoolSources, { pools }: Facts): boolean {
-  const { labels, annotations } = metadataOfPods(object) ?? {};
-  const said = asBag(annotations) ?? {};
-  if ([labels, said].some((one) => Object.keys(asBag(one) ?? {}).some((key) => key.startsWith(ownPrefix)))) return true;
+  const { labels, annotations: said } = metadataOfPods(object);
+  if ([labels, said].some((one) => Object.keys(one).some((key) => key.startsWith(ownPrefix)))) return true;
   const namespace = namespaceOf(object);
   const read = readPodNetworks(said, namespace);
   const definitions = new Set(read.map(({ definition }) => definition));

@@ -1,10 +1,9 @@
 import { type Allocation, type Claim, formatOwner, nameOfKey, ownerOfKey, policyOfKey } from "../../core/index.ts";
-import { asBag, type Bag, placeless } from "../../schema/objects.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
 import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../contract/in-cluster.ts";
 import type { Holdings, Integration, Rendered, RenderedObject } from "../contract/integration.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { isDeleting, nameOf, namespaceOf, uidOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, keyOf, nameOf, namespaceOf, uidOf } from "../contract/object-metadata.ts";
 import { issuesOf } from "../contract/read-each.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
@@ -12,6 +11,7 @@ import { networksKind } from "./bound-network.ts";
 import { gone, isStillNamed } from "./kept-addresses.ts";
 import { wishOf } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
+import { asConfigMap } from "./objects.ts";
 import { mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withIndexesInstead } from "./pod-detected.ts";
 import {
@@ -121,10 +121,10 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
     const map = podAddresses(withIndexesInstead(value, facts), addressesByNic(lines, value, model, facts), (index) =>
       isLeftOut(value, index, facts),
     );
-    if (Object.keys(asBag(asBag(map)?.data) ?? {}).length === 0) return [source, []];
+    if (Object.keys(asConfigMap(map).data).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
     const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };
-    const annotations = { ...asBag(map.metadata.annotations), [wishAnnotation]: wishOf(value.annotations) };
+    const annotations = { ...annotationsOf(map), [wishAnnotation]: wishOf(value.annotations) };
     return [source, [{ ...map, metadata: { ...map.metadata, annotations, ownerReferences: [owner] } }]];
   });
   return { instead: new Map(instead), added: [], left: [], kept: keptIn(model, facts, snapshot) };
@@ -160,7 +160,7 @@ function keptIn(model: WorkloadModel, facts: Facts, { allocations, releasing }: 
  *  any other                             | nobody                                    | nothing
  */
 function concerns(object: Bag): Concern {
-  const self = () => objectKey(object as never);
+  const self = () => keyOf(object);
   if (isWorkload(object)) return asksController(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
   if (object.kind === attachmentKind) return { owners: "all", sources: [self()] };
   if (object.kind === namespaceKind) return { owners: "all", sources: [] };
@@ -176,10 +176,10 @@ function concerns(object: Bag): Concern {
 /** Of one that has addresses by itself, the end matters as that of any owner. */
 function concernOfPod(pod: Bag): Concern {
   const maker = isGated(pod) ? workloadOfPod(pod) : indexOfPod(pod)?.workload;
-  const owners = usesOfWorkloadPod(placeless(pod as never)).flatMap(({ owner }) => owner ?? []);
+  const owners = usesOfWorkloadPod(placeless(pod)).flatMap(({ owner }) => owner ?? []);
   const isAlone = maker?.kind === "Pod";
   const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
-  const sources = isWaitingAlone(pod) ? [objectKey(pod as never)] : [];
+  const sources = isWaitingAlone(pod) ? [keyOf(pod)] : [];
   return { owners: [...new Set(all)], sources, isEvidence: !isAlone };
 }
 
@@ -191,7 +191,7 @@ function ownerIn(object: Bag): string {
 
 function keyOfMap(owner: string): string {
   const [, kind, namespace, name = ""] = /^([^/]*)\/([^:]*):(.*)$/s.exec(owner) ?? [];
-  return `ConfigMap/${namespace}:${mapNameOf({ kind: kind as Workload["kind"], namespace: `${namespace}`, name })}`;
+  return `ConfigMap/${namespace}:${mapNameOf({ kind: `${kind}`, name })}`;
 }
 
 /**

@@ -1,9 +1,12 @@
 import { type Labels, nameOfKey, type Owner, ownerOfKey, type Parsed, parseOwner } from "../../core/index.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { type Of, raw } from "../../schema/shape.ts";
 import { kindInGroup } from "../contract/object-key.ts";
-import { namespaceOf } from "../contract/object-metadata.ts";
+import { type asMetadata, labelsOf, metadataOf, namespaceOf } from "../contract/object-metadata.ts";
+import { asPod } from "../networks/objects.ts";
 import { aboutPools, countAnnotation, detectAnnotation } from "./named-pools.ts";
+import { asWorkload } from "./objects.ts";
 import { wrongToDetect } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
@@ -53,38 +56,41 @@ export function hasNetworks(object: Bag): boolean {
 
 /** Do its pods wait for the controller? */
 function isGatedWorkload(object: Bag): boolean {
-  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
-  return isWorkload(object) && asBag(labels)?.[addressesLabel] === "gated";
+  return isWorkload(object) && templateOf(object).metadata.labels[addressesLabel] === "gated";
 }
 
 /** Does the controller allocate for its pods? Where a plan has rendered it, that has made the ConfigMap. */
 export function isAllocatedInCluster(object: Bag): boolean {
-  const isRendered = asBag(asBag(object.metadata)?.labels)?.[addressesLabel] === "planned";
+  const isRendered = labelsOf(object)[addressesLabel] === "planned";
   return isGatedWorkload(object) && !isRendered;
 }
 
-function templateOf({ spec }: Bag): Bag | undefined {
-  return asBag(asBag(spec)?.template);
+function templateOf(object: Bag) {
+  return asWorkload(object).spec.template;
+}
+
+/** The kind of a workload, or of a pod. */
+export function kindOfWorkload({ kind }: Bag): WorkloadKind {
+  return kindsWithPods.find((one) => one === kind) ?? "Pod";
 }
 
 /** The metadata of its pods. */
-export function metadataOfPods(object: Bag): Bag | undefined {
-  return asBag(object.kind === "Pod" ? object.metadata : templateOf(object)?.metadata);
+export function metadataOfPods(object: Bag): Of<typeof asMetadata> {
+  return object.kind === "Pod" ? metadataOf(object) : templateOf(object).metadata;
 }
 
 function annotationsOf(object: Bag): Bag {
-  return asBag(metadataOfPods(object)?.annotations) ?? {};
+  return metadataOfPods(object).annotations;
 }
 
-function nodeSelectorOf(object: Bag): Bag {
-  const spec = object.kind === "Pod" ? object.spec : templateOf(object)?.spec;
-  return asBag(asBag(spec)?.nodeSelector) ?? {};
+function nodeSelectorOf(object: Bag): Labels {
+  return (object.kind === "Pod" ? asPod(object) : templateOf(object)).spec.nodeSelector;
 }
 
 /** What is kept of one in memory. */
 export function keepWorkload(object: Bag): Bag {
-  const { replicas, ordinals, strategy } = asBag(object.spec) ?? {};
-  const { labels } = asBag(templateOf(object)?.metadata) ?? {};
+  const { replicas, ordinals, strategy } = raw(asWorkload(object).spec);
+  const { labels } = raw(templateOf(object).metadata);
   const all = annotationsOf(object);
   const isRead = (name: string) => name.startsWith(ownPrefix) || networkAnnotations.some((one) => one === name);
   const said = Object.entries(all).filter(([name]) => isRead(name));
@@ -94,10 +100,10 @@ export function keepWorkload(object: Bag): Bag {
 }
 
 export function parseWorkload(object: Bag): Parsed<Workload> {
-  const { name } = asBag(object.metadata) ?? {};
+  const { name } = metadataOf(object);
   if (typeof name !== "string" || name === "") return { issues: [{ message: needsName, path: ["metadata"] }] };
   const namespace = namespaceOf(object);
-  const kind = object.kind as WorkloadKind;
+  const kind = kindOfWorkload(object);
   const indexes = indexesOf(object);
   if (indexes.issues) return indexes;
   const networks = parsePodNetworks(annotationsOf(object), namespace);
@@ -108,12 +114,11 @@ export function parseWorkload(object: Bag): Parsed<Workload> {
   // It is the value of a label, too.
   if (name.length > 63)
     return { issues: [{ message: "a name of more than 63 characters is too long here", path: ["metadata", "name"] }] };
-  const { labels } = metadataOfPods(object) ?? {};
   return {
     value: {
       ...{ kind, name, namespace, indexes: indexes.value, networks: networks.value },
-      labels: (asBag(labels) ?? {}) as Labels,
-      nodeSelector: nodeSelectorOf(object) as Labels,
+      labels: metadataOfPods(object).labels,
+      nodeSelector: nodeSelectorOf(object),
       annotations: aboutPools(annotationsOf(object)),
     },
   };
@@ -129,23 +134,27 @@ function indexesOf(object: Bag): Parsed<readonly number[]> {
 /** One ConfigMap holds no more. */
 const most = 10_000;
 
-function isCount(value: unknown): value is number {
-  return Number.isInteger(value) && (value as number) >= 0 && (value as number) <= most;
+function isNatural(value: unknown): value is number {
+  return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
-function replicasOf({ spec }: Bag): Parsed<number> {
-  const replicas = asBag(spec)?.replicas ?? 1;
+function isCount(value: unknown): value is number {
+  return isNatural(value) && value <= most;
+}
+
+function replicasOf(object: Bag): Parsed<number> {
+  const replicas = asWorkload(object).spec.replicas ?? 1;
   if (isCount(replicas)) return { value: replicas };
   return { issues: [{ message: `replicas must be a number, at most ${most}`, path: ["spec", "replicas"] }] };
 }
 
 function ordinalsOf(object: Bag): Parsed<readonly number[]> {
-  const start = asBag(asBag(object.spec)?.ordinals)?.start ?? 0;
+  const start = asWorkload(object).spec.ordinals.start ?? 0;
   const replicas = replicasOf(object);
   if (replicas.issues) return replicas;
-  if (!Number.isInteger(start) || (start as number) < 0)
+  if (!isNatural(start))
     return { issues: [{ message: "start must be a number", path: ["spec", "ordinals", "start"] }] };
-  return { value: numbers(replicas.value).map((i) => (start as number) + i) };
+  return { value: numbers(replicas.value).map((i) => start + i) };
 }
 
 /**
@@ -165,8 +174,8 @@ function indexesOfDeployment(object: Bag): Parsed<readonly number[]> {
   if (replicas.issues) return replicas;
   const asked = annotationsOf(object)[countAnnotation];
   if (asked !== undefined) return indexesAsked(`${asked}`, replicas.value);
-  const { type, rollingUpdate } = asBag(asBag(object.spec)?.strategy) ?? {};
-  const maxSurge = asBag(rollingUpdate)?.maxSurge ?? "25%";
+  const { type, rollingUpdate } = asWorkload(object).spec.strategy;
+  const maxSurge = rollingUpdate.maxSurge ?? "25%";
   const [, percent] = /^(\d+)%$/.exec(`${maxSurge}`) ?? [];
   const surge = percent === undefined ? maxSurge : Math.ceil((replicas.value * Number(percent)) / 100);
   const all = type === "Recreate" ? replicas.value : replicas.value + Number(surge);

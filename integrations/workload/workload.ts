@@ -11,14 +11,15 @@ import {
 } from "../../core/index.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import { type Bag, placeOfName } from "../../schema/objects.ts";
-import type {
-  Facts,
-  Holdings,
-  Integration,
-  Left,
-  ReadObjects,
-  Rendered,
-  RenderedObject,
+import {
+  asRendered,
+  type Facts,
+  type Holdings,
+  type Integration,
+  type Left,
+  type ReadObjects,
+  type Rendered,
+  type RenderedObject,
 } from "../contract/integration.ts";
 import { nameOf } from "../contract/object-metadata.ts";
 import { type ReadObject, readApart } from "../contract/read-each.ts";
@@ -160,7 +161,7 @@ export function addressesByNic(byClaim: LinesByClaim, workload: Workload, model:
 function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
   const byClaim = linesByClaim(snapshot.allocations);
   const rendered = ({ value, source }: ReadObject<Workload>): readonly RenderedObject[] => {
-    if (!isServed(value, model, facts)) return [source.object as unknown as RenderedObject];
+    if (!isServed(value, model, facts)) return [asRendered(source.object)];
     const known = addressesByNic(byClaim, value, model, facts);
     const addressesOn = (network: PodNetwork, index: number) => {
       const has = known(network, index);
@@ -172,7 +173,7 @@ function renderWorkloads(model: WorkloadModel, facts: Facts, { snapshot, set }: 
     return [map, withPlannedPods(source.object, map)];
   };
   const instead = new Map<SourceObject, readonly RenderedObject[]>([
-    ...model.sources.map((source) => [source, [source.object as unknown as RenderedObject]] as const),
+    ...model.sources.map((source) => [source, [asRendered(source.object)]] as const),
     ...model.workloads.map((one) => [one.source, rendered(one)] as const),
   ]);
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: mayRun }));

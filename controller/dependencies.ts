@@ -1,5 +1,5 @@
 import type { Allocation } from "../core/index.ts";
-import type { Integration } from "../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../integrations/contract/cluster-integration.ts";
 import type { Clock, Objects } from "../kube/index.ts";
 import type { StateBackend } from "../state/backend.ts";
 import type { Cache } from "./cache/cache.ts";
@@ -11,7 +11,7 @@ export interface Dependencies {
   readonly cache: Cache;
   readonly objects: Objects;
   readonly state: StateBackend;
-  readonly integrations: readonly Integration[];
+  readonly integrations: readonly ClusterIntegration[];
   readonly clock: Clock;
   readonly timing: Timing;
   /** From 0 to 1, as Math.random. */

@@ -1,5 +1,23 @@
 /** The one way from objects to addresses: read, plan, ask the guards, commit, render. Every surface goes it. */
 
+// One foreign system.
+
+export type {
+  Conflict,
+  DefinedPool,
+  Facts,
+  Holdings,
+  IdleObject,
+  Integration,
+  Left,
+  PoolSelection,
+  ReadObjects,
+  Rendered,
+  RenderedObject,
+  UnsoundPool,
+} from "../integrations/contract/integration.ts";
+export type { Unserved } from "../integrations/contract/unserved.ts";
+
 // Objects in: a folder of manifests, or objects of one's own.
 
 export { type Desired, type Part, readDesired, type Source } from "./desired.ts";

@@ -11,7 +11,7 @@ import {
   type Plan,
   type Snapshot,
 } from "../../core/index.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Desired } from "../../pipeline/desired.ts";
 import { inParallel } from "../cache/refresh.ts";
@@ -69,7 +69,7 @@ export class Allocator implements Finder {
   readonly record: KnownRecord;
   private seen: Scene | undefined;
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
-  readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.inCluster?.sourceOf(claim);
+  readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.recording.sourceOf(claim);
   /** The pools as they were last seen. */
   pools: Scene["pools"] = new Map();
   readonly shown: Observations;
@@ -281,11 +281,11 @@ export class Allocator implements Finder {
 
   /** All or nothing is for what one object asks for one owner: a full pool of one policy keeps no node from the addresses of another. */
   private shareOf(claim: string): string {
-    const share = this.integrationOf(claim)?.inCluster?.shareOf?.(claim) ?? this.sourceOf(claim);
+    const share = this.integrationOf(claim)?.recording.shareOf?.(claim) ?? this.sourceOf(claim);
     return `${ownerOfKey(claim)} ${share}`;
   }
 
-  private integrationOf(claim: string): Integration | undefined {
+  private integrationOf(claim: string): ClusterIntegration | undefined {
     return integrationOf(claim, this.deps.integrations);
   }
 }

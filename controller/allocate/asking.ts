@@ -1,6 +1,6 @@
 import { nodeOwner } from "../../core/index.ts";
-import { isManaged } from "../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindInGroup, nameOfKind } from "../../integrations/contract/object-key.ts";
 import { poolKind } from "../cache/kinds.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -13,32 +13,35 @@ export function isNodeIPPool(object: Seen): boolean {
 }
 
 /** The integration that a claim is of. */
-export function integrationOf(claim: string, integrations: readonly Integration[]): Integration | undefined {
+export function integrationOf(
+  claim: string,
+  integrations: readonly ClusterIntegration[],
+): ClusterIntegration | undefined {
   return integrations.find(({ isClaim }) => isClaim(claim));
 }
 
 /** The integration that reads an object to see who asks. */
-export function readerOf(object: Seen, integrations: readonly Integration[]): Integration | undefined {
+export function readerOf(object: Seen, integrations: readonly ClusterIntegration[]): ClusterIntegration | undefined {
   return integrations.find((one) => isReadBy(one, object));
 }
 
 /** Does an integration read objects of a kind, as keys have it? */
-export function readsKind({ reads }: Integration, name: string): boolean {
+export function readsKind({ reads }: ClusterIntegration, name: string): boolean {
   return reads.some(({ kind, group }) => kindInGroup(kind, group) === name);
 }
 
 /** May objects that an integration reads define pools? */
-export function definesPools({ pools }: Integration): boolean {
+export function definesPools({ pools }: ClusterIntegration): boolean {
   return pools !== undefined;
 }
 
 /** The objects that may define pools. */
-export function poolObjects(world: World, integrations: readonly Integration[]): Seen[] {
+export function poolObjects(world: World, integrations: readonly ClusterIntegration[]): Seen[] {
   return [...world.all(poolKind), ...readObjects(world, integrations.filter(definesPools))];
 }
 
 /** All objects that integrations read to see who asks, also those that are being deleted. */
-export function readObjects(world: World, integrations: readonly Integration[]): Seen[] {
+export function readObjects(world: World, integrations: readonly ClusterIntegration[]): Seen[] {
   return integrations.flatMap((one) =>
     one.reads.flatMap(({ kind, group }) =>
       world.all(kindInGroup(kind, group)).filter((object) => isReadBy(one, object)),
@@ -47,12 +50,12 @@ export function readObjects(world: World, integrations: readonly Integration[]):
 }
 
 /** Does an object ask for addresses? One that is being deleted does not. */
-export function asks(object: Seen, integrations: readonly Integration[]): boolean {
+export function asks(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
   return object.metadata.deletionTimestamp === undefined && integrations.some((one) => isReadBy(one, object));
 }
 
 /** Is it an object that an integration reads to see who asks? One that the controller made is not, and not kept whole. */
-export function isReadBy({ reads }: Integration, object: Seen): boolean {
+export function isReadBy({ reads }: ClusterIntegration, object: Seen): boolean {
   return (
     !isManaged(object) &&
     reads.some((one) => kindInGroup(one.kind, one.group) === nameOfKind(object) && one.owns(object))
@@ -60,17 +63,17 @@ export function isReadBy({ reads }: Integration, object: Seen): boolean {
 }
 
 /** Does an object that another program made for an owner go with it? The owner is being deleted then. */
-export function goesWithOwner(object: Seen, world: World, integrations: readonly Integration[]): boolean {
+export function goesWithOwner(object: Seen, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const { owners } = world.concerns(object);
   const [owner] = owners === "all" ? [] : owners;
   if (owner === undefined || world.owner(owner)?.metadata.deletionTimestamp === undefined) return false;
-  return integrations.some(({ inCluster }) => inCluster?.takesOver?.(object, owner, undefined) === true);
+  return integrations.some(({ made }) => made?.takesOver?.(object, owner, undefined) === true);
 }
 
 /** Is a node the machine of an owner, by its object as it is seen? */
-export function machinesIn(world: World, integrations: readonly Integration[]): IsMachine {
+export function machinesIn(world: World, integrations: readonly ClusterIntegration[]): IsMachine {
   return (owner, name) => {
     const node = world.owner(nodeOwner(name));
-    return node !== undefined && integrations.some(({ inCluster }) => inCluster?.isMachine?.(owner, node) === true);
+    return node !== undefined && integrations.some(({ recording }) => recording.isMachine?.(owner, node) === true);
   };
 }

@@ -7,8 +7,8 @@ import {
   ownerOfKey,
   type Snapshot,
 } from "../../core/index.ts";
-import { isManaged } from "../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
@@ -47,11 +47,11 @@ export function heldSources(
   pools: Iterable<ClusterPool>,
   snapshot: Snapshot,
   world: World,
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
 ): string[] {
   const claims = [...heldLines(pools, snapshot).values()].flat().map(({ claim }) => claim);
   const live = claims.filter((claim) => !isEnding(ownerOfKey(claim), world));
-  return live.flatMap((claim) => integrationOf(claim, integrations)?.inCluster?.sourceOf(claim) ?? []);
+  return live.flatMap((claim) => integrationOf(claim, integrations)?.recording.sourceOf(claim) ?? []);
 }
 
 /** Whether an owner is gone, or being deleted. */

@@ -1,6 +1,6 @@
 import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../../core/index.ts";
-import { isManaged } from "../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf } from "../../integrations/contract/object-key.ts";
 import { childLabels } from "../../schema/node.ts";
 import type { World } from "../cache/world.ts";
@@ -113,7 +113,11 @@ function areSame(before: readonly Pool[], now: readonly Pool[]): boolean {
 }
 
 /** Returns the addresses that an object shows its owner to have. */
-export function usesShownBy(key: string, world: World, integrations: readonly Integration[]): readonly Observation[] {
+export function usesShownBy(
+  key: string,
+  world: World,
+  integrations: readonly ClusterIntegration[],
+): readonly Observation[] {
   const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
   const there = world.get(key);
   const isForeign = isReport === "made" && there !== undefined && !isManaged(there);

@@ -1,5 +1,6 @@
 import { type Allocation, nodeOwner, ownerOfKey } from "../../core/index.ts";
-import type { Facts, Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import type { Facts } from "../../integrations/contract/integration.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
@@ -17,7 +18,7 @@ export class OwnerState {
   private readonly waiting: ReadonlySet<string>;
   /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
   readonly kept: ReadonlySet<string>;
-  private readonly integrations: readonly Integration[];
+  private readonly integrations: readonly ClusterIntegration[];
   /** The owners for whom an integration can make nothing, by its name. */
   private readonly unservable: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly world: World;
@@ -27,7 +28,7 @@ export class OwnerState {
 
   constructor(
     world: World,
-    integrations: readonly Integration[],
+    integrations: readonly ClusterIntegration[],
     owners: ReadonlySet<string>,
     scene: Scene,
     facts: Facts,
@@ -45,7 +46,7 @@ export class OwnerState {
       (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
     );
     this.unservable = new Map(
-      integrations.map(({ name, inCluster }) => [name, new Set(inCluster?.unservable?.(facts).keys())]),
+      integrations.map(({ name, recording }) => [name, new Set(recording.unservable?.(facts).keys())]),
     );
     this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
     this.isReporting = world.isReporting();
@@ -63,7 +64,7 @@ export class OwnerState {
   }
 
   /** Can an integration make nothing for an owner? */
-  isBarred({ name }: Integration, owner: string): boolean {
+  isBarred({ name }: Pick<ClusterIntegration, "name">, owner: string): boolean {
     return this.unservable.get(name)?.has(owner) ?? false;
   }
 
@@ -112,8 +113,8 @@ export class OwnerState {
     if (isEnding(owner, this.world) && this.isRetained(line)) return true;
     if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
-    if (there !== undefined) return integration?.inCluster?.has?.(there, line, (key) => this.world.get(key)) ?? false;
-    const isOfSources = integration?.inCluster?.kinds.some((kind) => kind.isOwnSource) === true;
+    if (there !== undefined) return integration?.recording.has?.(there, line, (key) => this.world.get(key)) ?? false;
+    const isOfSources = integration?.recording.kinds.some((kind) => kind.isOwnSource) === true;
     return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
   }
 
@@ -124,15 +125,15 @@ export class OwnerState {
 }
 
 /** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
-export function isWaiting(owner: string, world: World, integrations: readonly Integration[]): boolean {
+export function isWaiting(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.owner(owner);
   if (object === undefined) return false;
-  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
+  return readerOf(object, integrations)?.recording.isWaiting?.(object) ?? false;
 }
 
 /** Returns whether nothing is decided for an object before a report has put the controller's finalizer on it: that report does not wait. */
-export function awaitsFinalizer(key: string, world: World, integrations: readonly Integration[]): boolean {
+export function awaitsFinalizer(key: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.get(key);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
-  return readerOf(object, integrations)?.inCluster?.isWaiting?.(object) ?? false;
+  return readerOf(object, integrations)?.recording.isWaiting?.(object) ?? false;
 }

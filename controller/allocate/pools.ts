@@ -1,5 +1,6 @@
 import { type Issue, joinedPool, type Parsed, type Pool } from "../../core/index.ts";
-import type { DefinedPool, Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import type { DefinedPool } from "../../integrations/contract/integration.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { parsePoolSpec } from "../../schema/node-ip-pool.ts";
 import { asBag, placeless, titleOf } from "../../schema/objects.ts";
@@ -64,7 +65,7 @@ function readPool(object: Seen): ClusterPool {
 }
 
 /** The pools that objects define. Of one that cannot be read nobody knows them. */
-export function poolsDefinedBy(integration: Integration, object: Seen): ClusterPool[] {
+export function poolsDefinedBy(integration: ClusterIntegration, object: Seen): ClusterPool[] {
   let pools: readonly DefinedPool[] = [];
   whyNot(() => {
     const { value: model } = integration.read({ owned: [placeless(object)], others: [] });

@@ -1,6 +1,7 @@
 import { type Allocation, ownerOfKey, type Plan } from "../../core/index.ts";
-import { type InCluster, isManaged } from "../../integrations/contract/in-cluster.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
+import type { Recording } from "../../integrations/contract/recording.ts";
 import { poolKind } from "../cache/kinds.ts";
 import { fetched, inParallel, isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -84,11 +85,9 @@ export class Proof {
     const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
     const facts = factsOf(this.world, scene);
-    return this.deps.integrations.flatMap(({ inCluster, isClaim }) => {
+    return this.deps.integrations.flatMap(({ recording, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));
-      return own.length === 0
-        ? []
-        : (inCluster?.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);
+      return own.length === 0 ? [] : (recording.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);
     });
   }
 
@@ -145,8 +144,8 @@ export class Proof {
     return new Set(answers.flat());
   }
 
-  private partOf(claim: string): InCluster | undefined {
-    return integrationOf(claim, this.deps.integrations)?.inCluster;
+  private partOf(claim: string): Recording | undefined {
+    return integrationOf(claim, this.deps.integrations)?.recording;
   }
 
   /** Has another controller changed what was made for an owner, and the watch does not show it yet? */

@@ -1,8 +1,10 @@
 import { type Allocation, byAddress, clusterSet, nodeOwner, type Snapshot } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import type { Facts, Integration, Left, ReadObjects, RenderedObject } from "../../integrations/contract/integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
+import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { type Desired, readDesired, renderDesired } from "../../pipeline/desired.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { placeless } from "../../schema/objects.ts";
@@ -71,7 +73,7 @@ export interface Rendering {
  */
 export class Renderer {
   private readonly world: World;
-  private readonly integrations: readonly Integration[];
+  private readonly integrations: readonly ClusterIntegration[];
   private readonly sourceOf: SourceOf;
   readonly failing: FailingObjects;
 
@@ -84,9 +86,9 @@ export class Renderer {
 
   /** Is something made of this source, by its key, for many owners together? */
   isShared(source: string): boolean {
-    const isOf = (one: Integration, { isShared, isOwnSource, ...kind }: WatchedKind) =>
+    const isOf = (one: ClusterIntegration, { isShared, isOwnSource, ...kind }: WatchedKind) =>
       isShared && (isOwnSource ? nameOfKind(kind) === kindOf(source) : readsKind(one, kindOf(source)));
-    return this.integrations.some((one) => one.inCluster?.kinds.some((kind) => isOf(one, kind)));
+    return this.integrations.some((one) => one.recording.kinds.some((kind) => isOf(one, kind)));
   }
 
   /** Reads it: the record is written before it is rendered, and by then the world may be another one. */

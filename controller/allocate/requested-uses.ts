@@ -1,5 +1,5 @@
 import type { Claim, Use } from "../../core/index.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { nameOfKind } from "../../integrations/contract/object-key.ts";
 import { placeless } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -16,7 +16,7 @@ export function requestedUses(
   lines: LinesByOwner,
   scene: Scene,
   world: World,
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
 ): Use[] {
   const ownersOf = (object: Seen) => {
     const { owners } = world.concerns(object);
@@ -24,13 +24,13 @@ export function requestedUses(
   };
   const isWithout = (object: Seen) => ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0);
   if (claims.every((claim) => lines.hasLine(claim))) return [];
-  return integrations.flatMap(({ inCluster }) => {
-    if (inCluster?.claimed === undefined) return [];
-    const kinds = inCluster.kinds.filter(({ isOwner }) => isOwner);
+  return integrations.flatMap(({ recording }) => {
+    if (recording.claimed === undefined) return [];
+    const kinds = recording.kinds.filter(({ isOwner }) => isOwner);
     const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
-    const usages = inCluster.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
+    const usages = recording.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
     const objects = new Set([...owners.flatMap((owner) => world.ofOwner(owner)), ...usages]);
     const given = [...scene.shared, ...[...objects].map(placeless)];
-    return objects.size === 0 ? [] : inCluster.claimed(given, factsOf(world, scene));
+    return objects.size === 0 ? [] : recording.claimed(given, factsOf(world, scene));
   });
 }

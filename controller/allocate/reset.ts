@@ -1,6 +1,6 @@
 import { type Allocation, isPlanned, ownerOfKey } from "../../core/index.ts";
-import type { Concern } from "../../integrations/contract/in-cluster.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
+import type { Concern } from "../../integrations/contract/watched-kind.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Seen } from "../cache/seen.ts";

@@ -11,7 +11,8 @@ import {
   type Pool,
   type Snapshot,
 } from "../../core/index.ts";
-import type { Facts, Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import type { Facts } from "../../integrations/contract/integration.ts";
 import { nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import { isReadyNode } from "../../integrations/contract/watched-nodes.ts";
 import { conflictsIn, type Desired, readDesired } from "../../pipeline/desired.ts";
@@ -59,7 +60,7 @@ export interface Scene {
 /** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. `whyFailing` returns why an object is rejected that fails beside others. */
 export function readScene(
   world: World,
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
   snapshot: Snapshot,
   whyFailing: (object: Seen) => string | undefined = () => undefined,
 ): Scene {
@@ -98,7 +99,7 @@ export function readScene(
 }
 
 /** All pools that are defined, and the one that each name stands for. */
-function readPools(world: World, integrations: readonly Integration[], snapshot: Snapshot) {
+function readPools(world: World, integrations: readonly ClusterIntegration[], snapshot: Snapshot) {
   const defined = integrations
     .filter(definesPools)
     .flatMap((one) => inOrder(readObjects(world, [one])).flatMap((object) => poolsDefinedBy(one, object)));
@@ -143,7 +144,7 @@ function rejectedKeys(wrong: readonly Seen[], asking: readonly Seen[], stays: re
  */
 function unreadSources(
   unserved: readonly Seen[],
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
   { allocations, releasing }: Snapshot,
   world: World,
 ): string[] {
@@ -151,20 +152,20 @@ function unreadSources(
   const unread = unserved.filter(isItself);
   return integrations
     .filter((one) => unread.some((object) => isReadBy(one, object)))
-    .flatMap(({ isClaim, inCluster }) => {
-      const own = inCluster?.kinds.filter((kind) => kind.isOwnSource) ?? [];
+    .flatMap(({ isClaim, recording }) => {
+      const own = recording.kinds.filter((kind) => kind.isOwnSource);
       const lines = own.length === 0 ? [] : [...allocations, ...releasing].filter(({ claim }) => isClaim(claim));
       const written = own.flatMap((kind) => world.all(nameOfKind(kind)));
-      return [...lines.flatMap(({ claim }) => inCluster?.sourceOf(claim) ?? []), ...written.map(objectKey)];
+      return [...lines.map(({ claim }) => recording.sourceOf(claim)), ...written.map(objectKey)];
     });
 }
 
 /** Objects that do not agree with others, each with why. */
-function disagreeing(objects: readonly Seen[], integrations: readonly Integration[]): ReadonlyMap<Seen, string> {
+function disagreeing(objects: readonly Seen[], integrations: readonly ClusterIntegration[]): ReadonlyMap<Seen, string> {
   const asking = objects.filter((object) => asks(object, integrations));
   const sources = new Map(asking.map((object) => [placeless(object), object]));
   const all = [...sources.keys()];
-  const found = new Map(integrations.flatMap(({ inCluster }) => [...(inCluster?.disagreeing?.(all) ?? [])]));
+  const found = new Map(integrations.flatMap(({ recording }) => [...(recording.disagreeing?.(all) ?? [])]));
   return new Map(
     [...sources].flatMap(([source, object]) => {
       const why = found.get(source);
@@ -200,7 +201,7 @@ interface Alone {
 function readAlone(
   object: Seen,
   pools: readonly ClusterPool[],
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
   snapshot: Snapshot,
 ): Alone {
   const [poolProblem] = pools.flatMap((one) =>
@@ -228,19 +229,19 @@ function readAlone(
 }
 
 /** Is it a source that is being deleted, and what was made of it stays? */
-function isLeft(object: Seen, integrations: readonly Integration[]): boolean {
-  const part = readerOf(object, integrations)?.inCluster;
-  return object.metadata.deletionTimestamp !== undefined && part?.outlivesSource === true;
+function isLeft(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
+  const { made } = readerOf(object, integrations) ?? {};
+  return object.metadata.deletionTimestamp !== undefined && made?.outlivesSource === true;
 }
 
 /** Is it an object of which nothing is to be changed now? */
-export function whyPaused(object: Seen, world: World, integrations: readonly Integration[]): string | undefined {
-  const part = readerOf(object, integrations)?.inCluster;
-  return part?.whyPaused?.(object, (key) => world.get(key));
+export function whyPaused(object: Seen, world: World, integrations: readonly ClusterIntegration[]): string | undefined {
+  const { recording } = readerOf(object, integrations) ?? {};
+  return recording?.whyPaused?.(object, (key) => world.get(key));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */
-export function usesIn(report: Seen | undefined, integrations: readonly Integration[]): readonly Observation[] {
+export function usesIn(report: Seen | undefined, integrations: readonly ClusterIntegration[]): readonly Observation[] {
   if (report === undefined) return [];
   if (isNodeIPPool(report)) return foreignUses(report);
   const found = emptyFindings();

@@ -1,8 +1,8 @@
 import { nodeOwner } from "../../core/index.ts";
-import type { Concern, WatchedKind } from "../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { kindInGroup, nameOfKind } from "../../integrations/contract/object-key.ts";
 import type { Reconciler } from "../../integrations/contract/reconciler.ts";
+import type { Concern, WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { watchedNodes } from "../../integrations/contract/watched-nodes.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { selectionsOf, type WorldKind } from "./world-kind.ts";
@@ -28,16 +28,14 @@ const common: readonly WorldKind[] = [
 ];
 
 /** Every kind that integrations watch. */
-export function kindsOf(integrations: readonly Integration[]): WorldKind[] {
-  const own = integrations.flatMap(({ inCluster }) =>
-    inCluster === undefined
-      ? []
-      : inCluster.kinds.map(
-          (kind): WorldKind => ({
-            ...kind,
-            concerns: (object) => (isWatched(object, kind) ? inCluster.concerns(object) : noConcern),
-          }),
-        ),
+export function kindsOf(integrations: readonly ClusterIntegration[]): WorldKind[] {
+  const own = integrations.flatMap(({ recording }) =>
+    recording.kinds.map(
+      (kind): WorldKind => ({
+        ...kind,
+        concerns: (object) => (isWatched(object, kind) ? recording.concerns(object) : noConcern),
+      }),
+    ),
   );
   return mergedKinds([...common, ...own]);
 }

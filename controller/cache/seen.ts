@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
-import { isManaged, managedBy, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
+import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 
 /** An object as the server has it, as far as it is kept. */

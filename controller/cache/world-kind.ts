@@ -1,4 +1,4 @@
-import type { Concern, WatchedKind } from "../../integrations/contract/in-cluster.ts";
+import type { Concern, WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import type { Bag } from "../../schema/objects.ts";
 
 /** A kind that is watched. */

@@ -1,5 +1,5 @@
-import type { Concern } from "../../integrations/contract/in-cluster.ts";
 import { kindOf, nameOfKind } from "../../integrations/contract/object-key.ts";
+import type { Concern } from "../../integrations/contract/watched-kind.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { Cache, CacheReader } from "./cache.ts";

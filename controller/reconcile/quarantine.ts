@@ -1,5 +1,5 @@
 import { type Address, type Allocation, IpamError, ownerOfKey } from "../../core/index.ts";
-import type { Detected } from "../../integrations/contract/in-cluster.ts";
+import type { Detected } from "../../integrations/contract/detection.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import {
   conflictsAnnotation,
@@ -96,7 +96,7 @@ export class Quarantine {
     const about = [...new Set(owners)].flatMap((owner) => this.world.ofOwner(owner).map(objectKey));
     const found = [...new Set([...this.telling.keys(), ...about])].flatMap((key) => this.foundBy(key));
     const mayLeaveOut: Conflicts["mayLeaveOut"] = (claim, others) =>
-      integrationOf(claim, this.deps.integrations)?.inCluster?.mayLeaveOut?.(claim, others) ?? true;
+      integrationOf(claim, this.deps.integrations)?.detection?.mayLeaveOut?.(claim, others) ?? true;
     const { next, by } = nextConflicts({ known, lines, found, mayLeaveOut, conflicting });
     if (by.size === 0) return pool;
     for (const key of by)
@@ -109,7 +109,7 @@ export class Quarantine {
   private foundBy(key: string): Found[] {
     const object = this.world.get(key);
     if (object === undefined) return [];
-    const found = this.deps.integrations.flatMap(({ inCluster }) => inCluster?.detected?.(object) ?? []);
+    const found = this.deps.integrations.flatMap(({ detection }) => detection?.detected(object) ?? []);
     return found.map((one) => ({ ...one, by: key }));
   }
 }

@@ -7,8 +7,9 @@ import {
   ownerOfKey,
   type Pending,
 } from "../../core/index.ts";
-import { isManaged, type Known, type Report } from "../../integrations/contract/in-cluster.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
+import type { Known, Report } from "../../integrations/contract/report.ts";
 import { Later, refusalOf } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
@@ -181,19 +182,18 @@ export class Reporter {
 
   private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
     const integration = readerOf(object, this.deps.integrations);
-    if (integration?.inCluster === undefined) return;
+    if (integration === undefined) return;
     // What an owner has on record is not known, so its status and its finalizer stay as they are.
     const { owners } = this.world.concerns(object);
     const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
     if (waits !== undefined) return this.deps.observer?.wrong(key, "UnsynchronizedIPPool", waits);
     const rejected = scene.whyRejected(object);
     if (rejected !== undefined) this.deps.observer?.wrong(key, "InvalidSpec", rejected);
-    const { report, hasHeartbeat = false } = integration.inCluster;
     const known = await this.knownOf(object, scene);
-    const said = report(known, factsOf(this.world, scene));
+    const said = integration.report?.(known, factsOf(this.world, scene)) ?? {};
     for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
       if (message !== undefined) this.deps.observer?.wrong(key, "Refused", message);
-    await this.say(object, said, { hasHeartbeat });
+    await this.say(object, said, { hasHeartbeat: said.hasHeartbeat ?? false });
   }
 
   private async knownOf(object: Seen, scene: Scene): Promise<Known> {

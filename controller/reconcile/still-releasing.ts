@@ -1,6 +1,7 @@
 import { type Allocation, clusterSet, formatBlock, ownerName, ownerOfKey, releaseCommand } from "../../core/index.ts";
-import { type InCluster, isManaged } from "../../integrations/contract/in-cluster.ts";
 import type { Left } from "../../integrations/contract/integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
+import type { Recording } from "../../integrations/contract/recording.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import type { Allocator, Looked } from "../allocate/allocator.ts";
 import { integrationOf } from "../allocate/asking.ts";
@@ -89,8 +90,8 @@ export class StillReleasing {
     });
   }
 
-  private partOf({ claim }: Allocation): InCluster | undefined {
-    return integrationOf(claim, this.deps.integrations)?.inCluster;
+  private partOf({ claim }: Allocation): Recording | undefined {
+    return integrationOf(claim, this.deps.integrations)?.recording;
   }
 
   /** The keys of the objects that have an Event about a line. */

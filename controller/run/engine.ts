@@ -1,7 +1,8 @@
 import { IpamError, ownerOfKey } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { type Concern, isManaged } from "../../integrations/contract/in-cluster.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf, objectKey } from "../../integrations/contract/object-key.ts";
+import type { Concern } from "../../integrations/contract/watched-kind.ts";
 import { Queue } from "../../kube/index.ts";
 import { Allocator, type Decided } from "../allocate/allocator.ts";
 import { goesWithOwner, poolObjects } from "../allocate/asking.ts";
@@ -216,7 +217,6 @@ export class Engine {
     } finally {
       this.queue.addAfter("allocate", record.hold.isRunning() ? this.timing.see / 4 : this.timing.reread);
     }
-    return undefined;
   }
 
   private async lookAtWaiting(): Promise<void> {

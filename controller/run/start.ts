@@ -1,7 +1,6 @@
 import { emptySnapshot } from "../../core/index.ts";
-import type { ClusterApiVersion } from "../../integrations/contract/cluster-api.ts";
-import type { FreeingNodes } from "../../integrations/contract/freeing-nodes.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
+import type { AskedInCluster } from "../../integrations/contract/system.ts";
 import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../pipeline/integrations.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
@@ -24,29 +23,12 @@ import { type Looking, watchesOf } from "./watches.ts";
 import { tellWrongKeys } from "./wrong-keys.ts";
 
 /** How the controller runs. */
-export interface ControllerOptions {
+export interface ControllerOptions extends AskedInCluster {
   readonly access: Access;
   /** Where the record is. */
   readonly namespace?: string | undefined;
   /** Where health and metrics are asked for, and the version they say; without it, nowhere. */
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
-  /** Serve Cluster API's claims, too, at this version of its groups. */
-  readonly clusterApi?: ClusterApiVersion | undefined;
-  /** Serve the bare-metal hosts of this namespace, too. */
-  readonly metal3?: string | undefined;
-  /** Serve networks with node slices, too: their NodeSlicePools are in this namespace. */
-  readonly nodeSlices?: string | undefined;
-  /** Serve IPAMClaims, too, on networks that take addresses from NodeIPPools. */
-  readonly ipamClaims?: boolean | undefined;
-  /** Make the IPAMClaims of VMs, too, and end them. */
-  readonly vmClaims?: boolean | undefined;
-  /** Write the addresses of IPAMClaims into the pods of VMs, too. */
-  readonly vmAddresses?: boolean | undefined;
-  /** Give pods of StatefulSets, Deployments and others their addresses, too. */
-  readonly workloadAddresses?: boolean | undefined;
-  /** Of these, pods that never end: on which nodes they lose their addresses, and how many milliseconds after they should have. */
-  readonly freeTerminating?: FreeingNodes | undefined;
-  readonly freeTerminatingAfter?: number | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
   readonly signal: AbortSignal;

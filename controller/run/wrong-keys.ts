@@ -1,4 +1,4 @@
-import { isManaged } from "../../integrations/contract/in-cluster.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { wrongKeys } from "../../schema/own-keys.ts";

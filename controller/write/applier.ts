@@ -1,7 +1,10 @@
 import { IpamError } from "../../core/index.ts";
-import { type InCluster, isManaged, managedBy } from "../../integrations/contract/in-cluster.ts";
-import type { Integration, RenderedObject } from "../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import type { MadeObjects } from "../../integrations/contract/made-objects.ts";
+import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
+import type { Recording } from "../../integrations/contract/recording.ts";
 import type { Stored } from "../../kube/index.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
@@ -60,22 +63,23 @@ export class Applier {
     const there = this.world.get(key);
     const origin = this.originOf(key, there);
     if (origin === undefined) return;
-    const { source, part } = origin;
+    const { source, integration } = origin;
+    const { made = {} } = integration;
     if (there === undefined && wanted === undefined) return this.forget(key, origin);
     this.rollouts.see(key, origin);
     if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
-    if (wanted === undefined && part.outlivesSource && !this.isOver(owner, source)) return;
+    if (wanted === undefined && made.outlivesSource && !this.isOver(owner, source)) return;
     if (wanted === undefined && (rejected.has(source) || this.isListing(key, source))) return;
     if (owner === undefined) return;
     const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
-    const change = this.changeOf(key, owner, wanted, there, part);
+    const change = this.changeOf(key, owner, wanted, there, integration);
     if (isEnd(change) && isWaiting(owner, this.world, this.deps.integrations)) return;
     const isWrite = change === "create" || change === "replace";
     // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
     const isOld = asOf === undefined || this.deps.clock.now() - asOf > this.deps.timing.send;
     const isOpen = change !== "none" && this.isOpen(key, wanted, there);
-    const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, part));
+    const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made));
     if ((isOld && (isWrite || isEnd(change))) || isMissing) {
       this.again(`look ${owner}`);
       return;
@@ -107,10 +111,11 @@ export class Applier {
 
   /** What is done about an object, but for its being written. */
   private async take(change: Change, there: Seen, about: MadeOf & { key: string }) {
-    const { key, source, part } = about;
+    const { key, source, integration } = about;
+    const { made = {} } = integration;
     if (change === "delete") await this.delete(key, there);
-    if (change === "unprotect") await this.unprotect(there, part);
-    if (change === "refuse") await this.refuse(key, there, source, this.wanted.get(key)?.object, part);
+    if (change === "unprotect") await this.unprotect(there, made);
+    if (change === "refuse") await this.refuse(key, there, source, this.wanted.get(key)?.object, made);
   }
 
   /** Is an owner only to lose what it has? Of one that nobody knows, or that waits for another address, all stays. */
@@ -125,7 +130,7 @@ export class Applier {
     owner: string,
     wanted: WantedObject | undefined,
     there: Seen | undefined,
-    part: InCluster,
+    { made = {}, recording }: ClusterIntegration,
   ) {
     const object = wanted?.object && { ...wanted.object };
     const fingerprint = this.compared.fingerprint(key, wanted?.fingerprint, there);
@@ -134,16 +139,16 @@ export class Applier {
       isOthers &&
       (wanted === undefined
         ? goesWithOwner(there, this.world, this.deps.integrations)
-        : part.takesOver?.(there, owner, object) === true);
-    const isRefused = there !== undefined && object !== undefined && part.whyRefused?.(there, object) !== undefined;
-    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, part));
+        : made.takesOver?.(there, owner, object) === true);
+    const isRefused = there !== undefined && object !== undefined && made.whyRefused?.(there, object) !== undefined;
+    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, recording));
     const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
-    const about = { ...part, isTakenOver, isKept, wasApplied: isApplied };
+    const about = { ...made, isTakenOver, isKept, wasApplied: isApplied };
     return changeOf(fingerprint, there, this.reportsOf(key).length, about);
   }
 
   /** Reports whether an object is the one of a claim that waits for an address: its owner loses only what was recorded for it. */
-  private isKeptFor(key: string, owner: string, { objectOf }: InCluster): boolean {
+  private isKeptFor(key: string, owner: string, { objectOf }: Recording): boolean {
     const pending = this.allocator.pending.get(owner) ?? [];
     if (!pending.some(({ claim }) => objectOf?.(claim) === key)) return false;
     const isLeaving = this.world.owner(owner)?.metadata.deletionTimestamp !== undefined;
@@ -177,14 +182,14 @@ export class Applier {
     there: Seen,
     source: string,
     wanted: RenderedObject | undefined,
-    part: InCluster,
+    made: MadeObjects,
   ): Promise<void> {
     const { log, objects, observer } = this.deps;
     // Of what is not ours, a watch that selects by labels tells nothing.
     await refresh(key, this.world, objects);
     if (this.world.get(key) === undefined) return;
     log({ level: "error", message: "somebody else made this object", object: key });
-    const why = wanted && part.whyRefused?.(there, { ...wanted });
+    const why = wanted && made.whyRefused?.(there, { ...wanted });
     const next = why ?? "was made by somebody else. Delete it, or rename it.";
     observer?.wrong(source, "Refused", `${titleOf(there)} ${next}`);
   }
@@ -229,7 +234,7 @@ export class Applier {
     }
   }
 
-  private async unprotect(there: Seen, { protection }: InCluster): Promise<void> {
+  private async unprotect(there: Seen, { protection }: MadeObjects): Promise<void> {
     try {
       if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.deps.objects);
     } catch (error) {
@@ -278,14 +283,14 @@ export class Applier {
 
   private originOf(key: string, there: Seen | undefined): MadeOf | undefined {
     const source = this.sourceOf(key, there);
-    const part = this.partOf(key, source);
-    return source === undefined || part === undefined ? undefined : { source, part };
+    const integration = source === undefined ? undefined : this.makerOf(key, source);
+    return source === undefined || integration === undefined ? undefined : { source, integration };
   }
 
   /** Of the integrations that watch a kind, the one that makes its objects of such a source. */
-  private partOf(key: string, source: string | undefined): InCluster | undefined {
-    const makes = (one: Integration) =>
-      one.inCluster?.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source ?? ""));
-    return this.deps.integrations.find(makes)?.inCluster;
+  private makerOf(key: string, source: string): ClusterIntegration | undefined {
+    const makes = (one: ClusterIntegration) =>
+      one.recording.kinds.some((kind) => nameOfKind(kind) === kindOf(key)) && readsKind(one, kindOf(source));
+    return this.deps.integrations.find(makes);
   }
 }

@@ -1,6 +1,8 @@
-import { type InCluster, isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import type { MadeObjects } from "../../integrations/contract/made-objects.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf } from "../../integrations/contract/object-key.ts";
+import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { asBag, asList, titleOf } from "../../schema/objects.ts";
 import { contentDigest, fixedOf, type Seen } from "../cache/seen.ts";
 
@@ -76,7 +78,7 @@ export function changeOf(
 }
 
 /** Is what is wanted written, or was it to be compared with what somebody else made? */
-export function isOfContent(change: Change, { takesOver, whyRefused }: InCluster): boolean {
+export function isOfContent(change: Change, { takesOver, whyRefused }: MadeObjects): boolean {
   if (change === "delete") return whyRefused !== undefined;
   return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
 }

@@ -1,5 +1,5 @@
-import type { WatchedKind } from "../../integrations/contract/in-cluster.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
+import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
 import type { Observer } from "../dependencies.ts";

@@ -1,5 +1,6 @@
-import { isManaged, type WatchedKind } from "../../integrations/contract/in-cluster.ts";
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
+import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 

@@ -1,4 +1,4 @@
-import type { RolloutHealth } from "../../integrations/contract/in-cluster.ts";
+import type { RolloutHealth } from "../../integrations/contract/made-objects.ts";
 
 /**
  * The gate of one source: how many of its objects may be on their way at once. An object whose owner is out of reach and has not begun is not

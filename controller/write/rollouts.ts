@@ -1,4 +1,6 @@
-import { type InCluster, isManaged, type RolloutHealth } from "../../integrations/contract/in-cluster.ts";
+import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
+import type { RolloutHealth } from "../../integrations/contract/made-objects.ts";
+import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -9,7 +11,7 @@ import type { Wanted } from "./wanted.ts";
 /** What an object is made of, and the integration that makes it. */
 export interface MadeOf {
   readonly source: string;
-  readonly part: InCluster;
+  readonly integration: ClusterIntegration;
 }
 
 /**
@@ -71,18 +73,18 @@ export class Rollouts {
     if (known !== undefined) return known;
     const gate = new Rollout();
     this.gates.set(origin.source, gate);
-    const made = origin.part.rollout === undefined ? [] : this.world.ofSource(origin.source);
+    const made = origin.integration.made?.rollout === undefined ? [] : this.world.ofSource(origin.source);
     for (const key of made.filter((one) => isManaged(one)).map(objectKey)) gate.set(key, this.faresOf(key, origin));
     return gate;
   }
 
   /** Returns how an object fares; undefined if there is none. One that only takes addresses off its owner stops no rollout by failing. */
-  private faresOf(key: string, { source, part: { rollout } }: MadeOf): RolloutHealth | undefined {
+  private faresOf(key: string, { source, integration: { made } }: MadeOf): RolloutHealth | undefined {
     if (this.writing.has(key)) return "progressing";
     const object = this.world.get(key);
     if (object === undefined) return undefined;
     const owner = this.ownerOf(object);
-    const health = rollout?.health(object, this.world.ofSource(key), this.world.owner(owner)) ?? "available";
+    const health = made?.rollout?.health(object, this.world.ofSource(key), this.world.owner(owner)) ?? "available";
     const isOf = (claim: string) => this.allocator.sourceOf(claim) === source;
     return health === "failing" && !this.allocator.record.mayHaveLive(owner, isOf) ? "available" : health;
   }
@@ -92,8 +94,8 @@ export class Rollouts {
     return owners === "all" ? "" : (owners[0] ?? "");
   }
 
-  private limit({ source, part: { rollout } }: MadeOf): number {
+  private limit({ source, integration: { made } }: MadeOf): number {
     const object = this.world.get(source);
-    return (object && rollout?.limit(object, this.wanted.countOf(source))) ?? Number.POSITIVE_INFINITY;
+    return (object && made?.rollout?.limit(object, this.wanted.countOf(source))) ?? Number.POSITIVE_INFINITY;
   }
 }

@@ -1,8 +1,7 @@
 // An integration of one's own: each Printer of a folder gets an address of a pool, and a ConfigMap that has it.
 import { readFileSync } from "node:fs";
 import { formatAddress, lockfile } from "nodeippool";
-import type { Integration } from "nodeippool/nmstate";
-import { readDesired, readFolder, renderFolder, runOnce } from "nodeippool/pipeline";
+import { type Integration, readDesired, readFolder, renderFolder, runOnce } from "nodeippool/pipeline";
 import type { SourceObject } from "nodeippool/schema";
 
 type Printers = readonly { readonly name: string; readonly pool: string; readonly source: SourceObject }[];

@@ -1,12 +1,12 @@
 import type { ClusterApiVersion } from "../contract/cluster-api.ts";
-import type { Integration } from "../contract/integration.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import { readEach } from "../contract/read-each.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, isAddressClaim, parseAddressClaim } from "./claim.ts";
 import { capiInCluster } from "./in-cluster.ts";
 import { type CapiModel, claimsForAddresses, renderAddresses, usesOfAddress } from "./model.ts";
 
 /** Cluster API: each IPAddressClaim on a NodeIPPool gets an IPAddress. Claims are made at run time, so it has a part in the cluster alone. */
-export function capi(version: ClusterApiVersion): Integration<CapiModel> {
+export function capi(version: ClusterApiVersion): ClusterIntegration<CapiModel> {
   return {
     name: "capi",
     reads: [
@@ -19,6 +19,6 @@ export function capi(version: ClusterApiVersion): Integration<CapiModel> {
     freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)",
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
     uses: () => usesOfAddress,
-    inCluster: capiInCluster(version),
+    ...capiInCluster(version),
   };
 }

@@ -1,17 +1,14 @@
 import { type Allocation, formatOwner, ownerOfKey, parseAddress } from "../../core/index.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../contract/cluster-api.ts";
+import type { ClusterPart } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
-import {
-  type Concern,
-  type InCluster,
-  isManaged,
-  type Known,
-  type Report,
-  type WatchedKind,
-} from "../contract/in-cluster.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { kindInGroup } from "../contract/object-key.ts";
 import { isDeleting, nameOf } from "../contract/object-metadata.ts";
+import type { Recording } from "../contract/recording.ts";
+import type { Known, Report } from "../contract/report.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { protection } from "./address.ts";
 import { isAdoptable, keptMessage, whyDiffers, whyNotAdopted } from "./adoption.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
@@ -185,8 +182,8 @@ function mayHave(object: Bag, { claim, address }: Allocation): boolean {
 }
 
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
-export function capiInCluster(version: ClusterApiVersion): InCluster {
-  return {
+export function capiInCluster(version: ClusterApiVersion): ClusterPart {
+  const recording: Recording = {
     kinds: kinds(version),
     concerns,
     sourceOf: (claim) => keyOf(claimKind, ownerOfKey(claim)),
@@ -202,9 +199,10 @@ export function capiInCluster(version: ClusterApiVersion): InCluster {
       const there = objects.filter(({ kind }) => kind === addressKind);
       return releasing.filter((line) => !there.some((one) => mayHave(one, line)));
     },
+  };
+  return {
+    recording,
     report,
-    takesOver: isAdoptable,
-    whyRefused: (there, wanted) => whyNotAdopted(there, wanted),
-    protection,
+    made: { takesOver: isAdoptable, whyRefused: (there, wanted) => whyNotAdopted(there, wanted), protection },
   };
 }

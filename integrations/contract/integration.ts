@@ -5,7 +5,6 @@ import type { ClusterNode } from "../../schema/node.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import type { SourceFile } from "../../schema/yaml.ts";
 import type { Facts } from "./facts.ts";
-import type { InCluster } from "./in-cluster.ts";
 import type { Unserved } from "./unserved.ts";
 
 export type { Facts, UnsoundPool } from "./facts.ts";
@@ -159,6 +158,4 @@ export interface Integration<Model = unknown> {
   selected?(model: Model, facts: Facts, snapshot: Snapshot): readonly PoolSelection[];
   /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
   readonly freeOnce?: string;
-  /** What the controller asks besides; absent where it has no part in it. */
-  readonly inCluster?: InCluster;
 }

@@ -1,6 +1,6 @@
 import type { Bag } from "../../schema/objects.ts";
-import type { WatchedKind } from "./in-cluster.ts";
 import type { RenderedObject } from "./integration.ts";
+import type { WatchedKind } from "./watched-kind.ts";
 
 /** A change to one object, or an Event about it. */
 export type Step =

@@ -1,6 +1,6 @@
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import { any, list, view } from "../../schema/shape.ts";
-import type { WatchedKind } from "./in-cluster.ts";
+import type { WatchedKind } from "./watched-kind.ts";
 
 const asNode = view({ status: view({ conditions: list(view({ type: any, status: any })) }) });
 

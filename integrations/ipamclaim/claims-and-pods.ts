@@ -1,8 +1,8 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
-import type { Concern } from "../contract/in-cluster.ts";
+import type { Concern } from "../contract/watched-kind.ts";
 import { claimedIn, ipamClaimsInCluster } from "./claims-in-cluster.ts";
-import { ipamClaimsPart } from "./in-cluster.ts";
+import { ipamClaimsRecording } from "./in-cluster.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";
 
 /**
@@ -16,22 +16,21 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
     ipamClaimsInCluster.uses(objects)(located, found);
     found.uses.push(...usesOfPod(located));
   },
-  inCluster: {
-    ...ipamClaimsPart,
-    ...ipamClaimsInCluster.inCluster,
-    kinds: [...ipamClaimsPart.kinds, { ...podsKind, isReport: true, mayHaveAny: true }],
+  recording: {
+    ...ipamClaimsInCluster.recording,
+    kinds: [...ipamClaimsRecording.kinds, { ...podsKind, isReport: true, mayHaveAny: true }],
     concerns,
     claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
     gone: (objects, facts, releasing, isReset, find) => {
       const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
-      const free = ipamClaimsPart.gone?.(objects, facts, releasing, isReset, find) ?? [];
+      const free = ipamClaimsRecording.gone(objects, facts, releasing, isReset, find) ?? [];
       return free.filter(({ address, claim }) => !used.has(placeOf(address, ownerOfKey(claim))));
     },
   },
 };
 
 function concerns(object: Bag): Concern {
-  if (object.kind !== podsKind.kind) return ipamClaimsPart.concerns(object);
+  if (object.kind !== podsKind.kind) return ipamClaimsRecording.concerns(object);
   return { owners: usesIn(object).flatMap(({ owner }) => owner ?? []), isEvidence: true, sources: [] };
 }
 

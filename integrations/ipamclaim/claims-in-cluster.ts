@@ -1,12 +1,13 @@
 import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
-import type { Integration, ReadObjects } from "../contract/integration.ts";
+import type { ReadObjects } from "../contract/integration.ts";
 import { issuesOf, readEach } from "../contract/read-each.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
-import { ipamClaimsPart, stake } from "./in-cluster.ts";
+import { ipamClaimsRecording, reportClaim, stake } from "./in-cluster.ts";
 import {
   askedAddresses,
   ipamClaimKind,
@@ -27,7 +28,7 @@ interface ClaimsModel {
 }
 
 /** IPAMClaims that somebody makes in the cluster: each on a network that is bound to NodeIPPools gets addresses of them, in its status. */
-export const ipamClaimsInCluster: Integration<ClaimsModel> = {
+export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
   name: "ipamclaim",
   reads: [
     { group: attachmentGroup, kind: attachmentKind, plural: attachmentPlural, owns: mayPersist, mark: /(?!)/ },
@@ -48,8 +49,9 @@ export const ipamClaimsInCluster: Integration<ClaimsModel> = {
   uses: () => (located, found) => {
     if (isHeldByUs(located)) found.uses.push(...usesOf(located));
   },
-  inCluster: {
-    ...ipamClaimsPart,
+  report: reportClaim,
+  recording: {
+    ...ipamClaimsRecording,
     claimed: claimedIn,
     disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
   },

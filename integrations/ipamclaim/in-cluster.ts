@@ -1,9 +1,11 @@
 import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
-import type { Concern, InCluster, Known, Report, WatchedKind } from "../contract/in-cluster.ts";
 import { kindInGroup, objectKey } from "../contract/object-key.ts";
 import { isDeleting } from "../contract/object-metadata.ts";
+import type { Recording } from "../contract/recording.ts";
+import type { Known, Report } from "../contract/report.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import {
   attachmentGroup,
   attachmentKind,
@@ -47,7 +49,7 @@ export const claimsKind: WatchedKind = {
 };
 
 /** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
-export const ipamClaimsPart: InCluster = {
+export const ipamClaimsRecording: Recording = {
   kinds: [definitionsKind, { ...claimsKind, isOwner: true, isReport: true }],
   concerns,
   sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
@@ -57,7 +59,6 @@ export const ipamClaimsPart: InCluster = {
     const claims = objects.filter(isIpamClaim);
     return releasing.filter((line) => isOff(line, claims));
   },
-  report,
 };
 
 /**
@@ -124,7 +125,7 @@ function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = 
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
-function report(known: Known, { pools, unserved, allOf }: Facts): Report {
+export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Report {
   const {
     object,
     lines,

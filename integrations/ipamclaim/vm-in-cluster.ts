@@ -1,6 +1,6 @@
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import type { WatchedKind } from "../contract/in-cluster.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
+import type { WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";

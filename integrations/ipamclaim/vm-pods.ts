@@ -1,6 +1,6 @@
 import { formatOwner, type Use } from "../../core/index.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import type { WatchedKind } from "../contract/in-cluster.ts";
+import type { WatchedKind } from "../contract/watched-kind.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
 import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../networks/pod-allocation.ts";

@@ -1,13 +1,10 @@
 import { nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import {
-  type Concern,
-  type InCluster,
-  isManaged,
-  type Known,
-  type Report,
-  type WatchedKind,
-} from "../contract/in-cluster.ts";
+import type { ClusterPart } from "../contract/cluster-integration.ts";
+import { isManaged } from "../contract/managed-by.ts";
+import type { Recording } from "../contract/recording.ts";
+import type { Known, Report } from "../contract/report.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
 import { configMapName } from "./config-map.ts";
 import { goneFromHosts } from "./gone.ts";
@@ -18,21 +15,18 @@ import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
 import { networkDataKind } from "./uses.ts";
 
 /** What the controller does for the hosts of a namespace. */
-export function metal3Part(namespace: string): InCluster {
+export function metal3Part(namespace: string): ClusterPart {
   const source = `ConfigMap/${namespace}:${configMapName}`;
   const concernOf = (object: Bag) => concerns(object, source);
-  return {
+  const recording: Recording = {
     kinds: kinds(namespace),
     concerns: concernOf,
     sourceOf: () => source,
     evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
     isMachine: (owner, { metadata }) => aliasesOfHost(owner).includes(nodeOwner(`${asBag(metadata)?.name}`)),
-    takesOver: isTakenOver,
-    whyRefused: whyNotTakenOver,
-    report,
-    outlivesSource: true,
   };
+  return { recording, report, made: { takesOver: isTakenOver, whyRefused: whyNotTakenOver, outlivesSource: true } };
 }
 
 function kinds(namespace: string): WatchedKind[] {

@@ -3,20 +3,6 @@
 // The integration as a whole, for a pipeline of one's own.
 
 export type { ClusterApiVersion } from "../contract/cluster-api.ts";
-export type {
-  Conflict,
-  DefinedPool,
-  Facts,
-  Holdings,
-  IdleObject,
-  Integration,
-  Left,
-  PoolSelection,
-  ReadObjects,
-  Rendered,
-  RenderedObject,
-  UnsoundPool,
-} from "../contract/integration.ts";
 export type { ReadObject } from "../contract/read-each.ts";
 export { type Metal3Model, metal3 } from "./metal3.ts";
 

@@ -1,7 +1,8 @@
 import { IpamError, type Issue } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
-import type { Holdings, Integration, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
+import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
 import type { ReadObject } from "../contract/read-each.ts";
 import { hostGroup, hostKind } from "./bare-metal-host.ts";
 import { configMapName, parseConfigMap } from "./config-map.ts";
@@ -14,7 +15,7 @@ import { networksOf } from "./template.ts";
 import { usesOfHosts } from "./uses.ts";
 
 /** The same configuration in a ConfigMap of this namespace: the controller allocates, and each host has its Secret. */
-export function metal3InCluster(namespace: string): Integration<Metal3Model> {
+export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Model> {
   const { name, usedIn, claims, isClaim, conflicts } = metal3;
   return {
     name,
@@ -40,7 +41,7 @@ export function metal3InCluster(namespace: string): Integration<Metal3Model> {
       })),
     render: (model, _, holdings) => renderSecrets(model, namespace, holdings),
     uses: () => usesOfHost,
-    inCluster: metal3Part(namespace),
+    ...metal3Part(namespace),
   };
 }
 

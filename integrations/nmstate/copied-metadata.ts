@@ -1,5 +1,5 @@
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
-import { managedBy } from "../contract/in-cluster.ts";
+import { managedBy } from "../contract/managed-by.ts";
 
 /**
  * Labels and annotations that a program writes on the object that it manages, by which it finds the object again, or

@@ -1,7 +1,7 @@
 import type { ClusterNode } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { isManaged } from "../contract/in-cluster.ts";
 import type { Facts } from "../contract/integration.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { childName } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";

@@ -1,5 +1,5 @@
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
-import type { RolloutHealth } from "../contract/in-cluster.ts";
+import type { RolloutHealth } from "../contract/made-objects.ts";
 
 /**
  * How a node fares with its policy, by the NodeNetworkConfigurationEnactment of a policy, which the node's handler writes.

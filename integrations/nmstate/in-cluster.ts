@@ -3,22 +3,19 @@ import { partition } from "../../core/partition.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import {
-  type Concern,
-  type InCluster,
-  isManaged,
-  type Known,
-  type Report,
-  type RolloutHealth,
-  type WatchedKind,
-} from "../contract/in-cluster.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/integration.ts";
+import type { RolloutHealth } from "../contract/made-objects.ts";
+import { isManaged } from "../contract/managed-by.ts";
+import type { Known, Report } from "../contract/report.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
 import { keepRoute } from "./dropped-routes.ts";
 import { healthBy } from "./enactment.ts";
 import { goneFromNodes } from "./gone.ts";
-import { replaceCaptures } from "./model.ts";
+import { type NmstateModel, replaceCaptures } from "./model.ts";
+import { nmstate } from "./nmstate.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
@@ -243,17 +240,21 @@ function limit({ spec }: Bag, made: number): number {
 }
 
 /** kubernetes-nmstate in a cluster: policies that take addresses from pools stay parked, and nodes get policies of their own. */
-export const nmstateInCluster: InCluster = {
-  kinds,
-  concerns,
-  sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
-  evidenceOf,
-  unservable: unselectable,
-  gone: goneFromNodes,
-  report,
-  hasHeartbeat: true,
-  rollout: {
-    limit,
-    health: (child, [enactment], node) => healthBy(child, enactment, node !== undefined && isReadyNode(node)),
+export const nmstateInCluster: ClusterIntegration<NmstateModel> = {
+  ...nmstate,
+  recording: {
+    kinds,
+    concerns,
+    sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
+    evidenceOf,
+    unservable: unselectable,
+    gone: goneFromNodes,
+  },
+  report: (known, facts) => ({ ...report(known, facts), hasHeartbeat: true }),
+  made: {
+    rollout: {
+      limit,
+      health: (child, [enactment], node) => healthBy(child, enactment, node !== undefined && isReadyNode(node)),
+    },
   },
 };

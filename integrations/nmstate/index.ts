@@ -2,30 +2,6 @@
 
 // The integration as a whole, for a pipeline of one's own.
 
-export type {
-  Concern,
-  Detected,
-  InCluster,
-  Known,
-  Report,
-  RolloutHealth,
-  WatchedKind,
-} from "../contract/in-cluster.ts";
-export type {
-  Conflict,
-  DefinedPool,
-  Facts,
-  Holdings,
-  IdleObject,
-  Integration,
-  Left,
-  PoolSelection,
-  ReadObjects,
-  Rendered,
-  RenderedObject,
-  UnsoundPool,
-} from "../contract/integration.ts";
-export type { Unserved } from "../contract/unserved.ts";
 export type { NmstateModel, OwnPolicy } from "./model.ts";
 export { nmstate } from "./nmstate.ts";
 

@@ -1,6 +1,5 @@
 import type { Integration } from "../contract/integration.ts";
 import { conflictsOf } from "./conflicts.ts";
-import { nmstateInCluster } from "./in-cluster.ts";
 import { claimsIn, idlePolicies, type NmstateModel, readPolicies } from "./model.ts";
 import { leftOnOldNics } from "./old-nic.ts";
 import { usesPools } from "./policy.ts";
@@ -34,5 +33,4 @@ export const nmstate: Integration<NmstateModel> = {
     ...resolverConflicts(model, facts, claims, holdings),
   ],
   idle: idlePolicies,
-  inCluster: nmstateInCluster,
 };

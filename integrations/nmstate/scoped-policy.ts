@@ -1,8 +1,8 @@
 import { type Allocation, nodeNameOf, ownerOfKey, type Place, policyOfKey } from "../../core/index.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type LocatedObject, placeless, placeOfName } from "../../schema/objects.ts";
-import { isManaged } from "../contract/in-cluster.ts";
 import type { Facts } from "../contract/integration.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { childName, labelValue } from "./child.ts";
 import { kindOfPolicies } from "./node-objects.ts";
 import { usesPools } from "./policy.ts";

@@ -3,7 +3,7 @@ import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
-import { isManaged } from "../contract/in-cluster.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { nodeOf, owningNode } from "./child.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { identifierOf } from "./nic-names.ts";

@@ -2,7 +2,7 @@ import { type Allocation, formatBlock, nodeNameOf, ownerOfKey } from "../../core
 import { partition } from "../../core/partition.ts";
 import { asBag, type Bag, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
-import { isManaged } from "../contract/in-cluster.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { ipPoolNames, isInUse, isIPPool } from "./ip-pool.ts";
 import { isSlicePool, listedSlices } from "./node-slice-pool.ts";

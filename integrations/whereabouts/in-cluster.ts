@@ -1,7 +1,11 @@
 import { nameOfKey, nodeOwner } from "../../core/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
-import { type Concern, type InCluster, isManaged, type WatchedKind } from "../contract/in-cluster.ts";
+import type { ClusterPart } from "../contract/cluster-integration.ts";
+import type { MadeObjects } from "../contract/made-objects.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { kindInGroup, objectKey } from "../contract/object-key.ts";
+import type { Recording } from "../contract/recording.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
@@ -10,9 +14,9 @@ import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolK
 import { usedSlices } from "./used-slices.ts";
 
 /** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
-export function slicesPart(namespace: string): InCluster {
+export function slicesPart(namespace: string): ClusterPart {
   const keyOfNetwork = (network: string) => `${kindInGroup(slicePoolKind, slicePoolGroup)}/${namespace}:${network}`;
-  return {
+  const recording: Recording = {
     kinds: kinds(namespace),
     concerns: (object) => concerns(object, keyOfNetwork),
     sourceOf: (claim) => keyOfNetwork(nameOfKey(claim)),
@@ -20,12 +24,14 @@ export function slicesPart(namespace: string): InCluster {
       ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
     claimed: usedSlices,
     gone: goneFromSlices,
+  };
+  const made: MadeObjects = {
     takesOver: (there, _, wanted) =>
       isSlicePool(there) && wanted !== undefined && lackingIn(wanted, there) === undefined,
     whyRefused: (there, wanted) => (isSlicePool(there) ? whyRefused(there, wanted, namespace) : undefined),
-    // A definition has no status: what is wrong with it, Events say.
-    report: () => ({}),
   };
+  // A definition has no status: what is wrong with it, Events say.
+  return { recording, made };
 }
 
 function kinds(namespace: string): WatchedKind[] {

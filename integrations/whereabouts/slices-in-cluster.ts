@@ -12,8 +12,9 @@ import { partition } from "../../core/partition.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
-import type { Holdings, Integration, ReadObjects, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { Holdings, ReadObjects, Rendered, RenderedObject } from "../contract/integration.ts";
 import { slicesPart } from "./in-cluster.ts";
 import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
@@ -34,7 +35,7 @@ interface SlicesModel {
 }
 
 /** The same networks, for the controller: it gives a slice to each node, and writes the NodeSlicePools of this namespace. */
-export function slicesInCluster(namespace: string): Integration<SlicesModel> {
+export function slicesInCluster(namespace: string): ClusterIntegration<SlicesModel> {
   return {
     name: "whereabouts",
     reads: [attachmentReads, { ...slicePoolReads, owns: () => false }],
@@ -57,7 +58,7 @@ export function slicesInCluster(namespace: string): Integration<SlicesModel> {
     uses: () => (located, found) => {
       if (isSlicePool(located.object)) readSlicePool(located, found);
     },
-    inCluster: slicesPart(namespace),
+    ...slicesPart(namespace),
   };
 }
 

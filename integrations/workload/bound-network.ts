@@ -1,7 +1,7 @@
 import type { NamedPools } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import type { WatchedKind } from "../contract/in-cluster.ts";
 import { annotationsOf } from "../contract/object-metadata.ts";
+import type { WatchedKind } from "../contract/watched-kind.ts";
 import {
   attachmentGroup,
   attachmentKind,

@@ -10,8 +10,8 @@ import {
 } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
+import type { Detected } from "../contract/detection.ts";
 import type { Facts } from "../contract/facts.ts";
-import type { Detected } from "../contract/in-cluster.ts";
 import { messageIn } from "./detect-status.ts";
 import { hasEnded, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
 import { poolIn } from "./sources-in-cluster.ts";

@@ -1,6 +1,6 @@
 import { mayMeetAll, nodesWith } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { isManaged } from "../contract/in-cluster.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, keyOf, nameOf } from "../contract/object-metadata.ts";
 import type { Needs, Step } from "../contract/reconciler.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../networks/attachment-definition.ts";

@@ -2,7 +2,6 @@ import { type Address, claimKey, formatOwner, parseAddress, type Use } from "../
 import { ownPrefix } from "../../schema/node.ts";
 import { asList, type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
 import { raw } from "../../schema/shape.ts";
-import type { WatchedKind } from "../contract/in-cluster.ts";
 import {
   annotationsOf,
   isDeleting,
@@ -12,6 +11,7 @@ import {
   ownersOf,
   uidOf,
 } from "../contract/object-metadata.ts";
+import type { WatchedKind } from "../contract/watched-kind.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
 import { asPod } from "../networks/objects.ts";
 import { addressesGiven, allocatedAnnotation } from "../networks/pod-allocation.ts";

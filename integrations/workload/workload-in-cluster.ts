@@ -1,10 +1,13 @@
 import { type Allocation, type Claim, formatOwner, nameOfKey, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
-import { type Concern, isManaged, type Known, type Report, type WatchedKind } from "../contract/in-cluster.ts";
-import type { Holdings, Integration, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, isDeleting, keyOf, nameOf, namespaceOf, uidOf } from "../contract/object-metadata.ts";
 import { issuesOf } from "../contract/read-each.ts";
+import type { Known, Report } from "../contract/report.ts";
+import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import { networksKind } from "./bound-network.ts";
@@ -43,7 +46,7 @@ import {
  * Addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
  * with them, and so has any other pod while it waits. What a pod bears is nobody else's for as long as it may run, whatever the record or the ConfigMap says.
  */
-export const workloadsInCluster: Integration<WorkloadModel> = {
+export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
   name: "workload",
   reads: [
     ...readsOf(asksController, isAbout),
@@ -60,19 +63,21 @@ export const workloadsInCluster: Integration<WorkloadModel> = {
   uses: () => (located, found) => {
     found.uses.push(...usesOfWorkloadPod(located), ...usesOfMap(located));
   },
-  inCluster: {
+  recording: {
     kinds: kinds(),
     concerns,
     sourceOf: (claim) => keyOfWorkload(ownerOfKey(claim)),
     // One pod more than there are addresses waits by itself.
     shareOf: policyOfKey,
     evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
-    detected: (object) => (object.kind === workloadPods.kind ? detectedByPod(object) : []),
-    mayLeaveOut,
     has: isStillNamed,
     gone,
-    report,
   },
+  detection: {
+    detected: (object) => (object.kind === workloadPods.kind ? detectedByPod(object) : []),
+    mayLeaveOut,
+  },
+  report,
 };
 
 /** Does it tell about networks of pods? Those that are not bound are known, too: so it is known which one is not there. */

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import type { ClusterApiVersion } from "../../integrations/contract/cluster-api.ts";
-import { managedBy } from "../../integrations/contract/in-cluster.ts";
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import { managedBy } from "../../integrations/contract/managed-by.ts";
 import { findAccess, type KubeObject, type Objects, objectsOf, type Resource, type Stored } from "../../kube/index.ts";
 import { joinDocuments } from "../../pipeline/folder.ts";
 import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";

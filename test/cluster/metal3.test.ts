@@ -5,7 +5,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { formatAddress } from "../../core/index.ts";
-import { managedBy } from "../../integrations/contract/in-cluster.ts";
+import { managedBy } from "../../integrations/contract/managed-by.ts";
 import { ownerLabel, usedAnnotation } from "../../integrations/metal3/objects.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";

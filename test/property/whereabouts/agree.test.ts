@@ -2,8 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock, plan, type Snapshot, unwrap } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
 import { type Bag, placeless } from "../../../schema/objects.ts";
@@ -57,7 +56,7 @@ function linesOf({ allocations }: Snapshot): string[] {
 it("a plan and the controller give the same slices, whatever comes and goes", async () => {
   await fc.assert(
     fc.asyncProperty(fc.array(siteArb, { minLength: 2, maxLength: 4 }), async (sites) => {
-      const integrations = [nmstate, slicesInCluster("kube-system") as Integration];
+      const integrations = [nmstateInCluster, slicesInCluster("kube-system")];
       const sim = new SimController(undefined, undefined, undefined, integrations);
       let snapshot = emptySnapshot;
       let before: Site = { nodes: [], networks: [] };

@@ -1,4 +1,3 @@
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../sim/controller.ts";
@@ -52,7 +51,7 @@ interface Begin {
 
 /** The controller for IPAMClaims, in memory: pools `lan` and `lan6`, and network `red`, which is bound to `pools`. */
 export function begin({ pools = "lan", last = 9, last6 = "fd20::9", spec = {}, around }: Begin = {}) {
-  const sim = new SimController(undefined, around, undefined, [ipamClaimsInCluster as Integration]);
+  const sim = new SimController(undefined, around, undefined, [ipamClaimsInCluster]);
   sim.create(pool("lan", "10.0.0.0/24", `10.0.0.${last}`, spec));
   sim.create(pool("lan6", "fd20::/64", last6));
   sim.create(macvlanNetwork("red", pools));

@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
@@ -11,7 +11,7 @@ import { claim as ipamClaim } from "./ipam-claims.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
 import { ipsOf, workload } from "./workload-objects.ts";
 
-const integrations: readonly Integration[] = integrationsInCluster({
+const integrations: readonly ClusterIntegration[] = integrationsInCluster({
   ...{ clusterApi: "v1beta2", ipamClaims: true, workloadAddresses: true },
 });
 const nncp = "NodeNetworkConfigurationPolicy";

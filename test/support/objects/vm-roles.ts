@@ -1,5 +1,4 @@
 import { partition } from "../../../core/partition.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsAndPods } from "../../../integrations/ipamclaim/claims-and-pods.ts";
 import { type ServesVms, virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
@@ -15,7 +14,7 @@ export const gate = "nodeippool.nmstate.io/addresses";
 
 /** All roles for VMs, on one server in memory. */
 export class VmRoles {
-  readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsAndPods as Integration]);
+  readonly engine = new SimController(undefined, undefined, undefined, [ipamClaimsAndPods]);
   readonly server = this.engine.server;
   reconciler: SimReconciler;
 

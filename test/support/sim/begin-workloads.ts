@@ -1,4 +1,3 @@
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import type { Reconciler } from "../../../integrations/contract/reconciler.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
@@ -23,7 +22,7 @@ export function beginWorkloads({
   /** Pods that never end are seen to, too. */
   free?: Reconciler;
 } = {}) {
-  const sim = new SimController(undefined, undefined, undefined, [workloadsInCluster as Integration]);
+  const sim = new SimController(undefined, undefined, undefined, [workloadsInCluster]);
   const reconciler = new SimReconciler(podDelivery, sim.server);
   const freeing = free && new SimReconciler(free, sim.server);
   const apps = new SimApps(sim.server);

@@ -7,9 +7,9 @@ import { timing } from "../../../controller/timing.ts";
 import { tellContest, tellRefused } from "../../../controller/write/contest.ts";
 import { limitWrites } from "../../../controller/write/write-limit.ts";
 import { emptySnapshot, formatBlock, type Snapshot } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { nameOfKind } from "../../../integrations/contract/object-key.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import type { StateBackend } from "../../../state/backend.ts";
@@ -45,7 +45,7 @@ export class SimController {
     observer?: Observer,
     around: (state: StateBackend) => StateBackend = (state) => state,
     served?: readonly string[],
-    integrations: readonly Integration[] = [nmstate],
+    integrations: readonly ClusterIntegration[] = [nmstateInCluster],
     server = new SimServer(),
   ) {
     this.server = server;

@@ -1,11 +1,11 @@
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 
 /** An object with this annotation makes the function of that name of its integration throw. */
 export const failsAnnotation = "example.com/fails";
 
 /** An integration with a defect: one of its functions throws where one of the objects that it reads says so. */
-export function failing(one: Integration): Integration {
+export function failing(one: ClusterIntegration): ClusterIntegration {
   const asked = new WeakMap<object, ReadonlySet<unknown>>();
   const check = (name: string, model: unknown) => {
     if (asked.get(model as object)?.has(name)) throw new TypeError(`a planted defect in ${name}`);
@@ -33,7 +33,7 @@ export function failing(one: Integration): Integration {
     },
     ...(one.pools && { pools: (model: unknown) => one.pools?.(inside(model)) ?? [] }),
     ...(one.conflicts && {
-      conflicts: (...[model, ...rest]: Parameters<NonNullable<Integration["conflicts"]>>) => {
+      conflicts: (...[model, ...rest]: Parameters<NonNullable<ClusterIntegration["conflicts"]>>) => {
         check("conflicts", model);
         return one.conflicts?.(inside(model), ...rest) ?? [];
       },

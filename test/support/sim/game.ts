@@ -1,6 +1,6 @@
 import { timeOf } from "../../../controller/dependencies.ts";
 import { type Allocation, formatAddress, identityOf } from "../../../core/index.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../objects/controller-objects.ts";
@@ -59,7 +59,7 @@ export class Game extends Play {
   private readonly pullsNics: boolean;
 
   constructor(seed: number, odds: Odds, pullsNics = false) {
-    super(seed, odds, [nmstate]);
+    super(seed, odds, [nmstateInCluster]);
     this.pullsNics = pullsNics;
     this.server.webhook = timestampWebhook(this.server);
   }

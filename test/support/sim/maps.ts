@@ -1,4 +1,4 @@
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import type { Around } from "../cluster/kube-memory.ts";
 import { MemoryCluster } from "../cluster/kube-memory.ts";
@@ -7,7 +7,7 @@ import type { SimServer } from "./server.ts";
 
 /** A controller in memory whose record is in ConfigMaps, as in a cluster, with the rules that these have; others edit it, or write it as commands do. */
 export function simWithMaps(
-  integrations: readonly Integration[],
+  integrations: readonly ClusterIntegration[],
   around?: Around,
   cluster = new MemoryCluster(),
   server?: SimServer,

@@ -7,7 +7,7 @@ import { Engine } from "../../../controller/run/engine.ts";
 import { timing } from "../../../controller/timing.ts";
 import { limitWrites } from "../../../controller/write/write-limit.ts";
 import { emptySnapshot, IpamError, type Snapshot } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { nameOfKind } from "../../../integrations/contract/object-key.ts";
 import type { Reconciler } from "../../../integrations/contract/reconciler.ts";
 import { applyPlan } from "../../../state/apply.ts";
@@ -54,14 +54,19 @@ export abstract class Play {
   protected wereTwo = false;
   private readonly random: () => number;
   private readonly odds: Odds;
-  private readonly integrations: readonly Integration[];
+  private readonly integrations: readonly ClusterIntegration[];
   private readonly always: readonly Reconciler[];
   private readonly open: (() => void)[] = [];
   protected readonly running: Running[] = [];
   /** Kinds of which no watch shows anything new. */
   readonly frozen = new Set<string>();
 
-  constructor(seed: number, odds: Odds, integrations: readonly Integration[], reconcilers: readonly Reconciler[] = []) {
+  constructor(
+    seed: number,
+    odds: Odds,
+    integrations: readonly ClusterIntegration[],
+    reconcilers: readonly Reconciler[] = [],
+  ) {
     this.random = seeded(seed);
     this.odds = odds;
     this.integrations = integrations;

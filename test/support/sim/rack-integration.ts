@@ -9,9 +9,12 @@ import {
   type Parsed,
   type PoolSpec,
 } from "../../../core/index.ts";
-import type { Concern, InCluster, WatchedKind } from "../../../integrations/contract/in-cluster.ts";
-import type { DefinedPool, Facts, Integration, RenderedObject } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
+import type { DefinedPool, Facts, RenderedObject } from "../../../integrations/contract/integration.ts";
 import { type ReadObject, readEach } from "../../../integrations/contract/read-each.ts";
+import type { Recording } from "../../../integrations/contract/recording.ts";
+import type { Known, Report } from "../../../integrations/contract/report.ts";
+import type { Concern, WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import { parsePoolSpec } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 
@@ -30,7 +33,7 @@ interface Rack {
  * address of each. A Card is made for each host, and one Board for the rack: it lists what all have, in a status that is its
  * content.
  */
-export const racks: Integration<readonly ReadObject<Rack>[]> = {
+export const racks: ClusterIntegration<readonly ReadObject<Rack>[]> = {
   name: "racks",
   reads: [{ group: "toys.example.org", kind: "Rack", plural: "racks", owns: ({ kind }) => kind === "Rack", mark: /./ }],
   usedIn: [],
@@ -50,7 +53,8 @@ export const racks: Integration<readonly ReadObject<Rack>[]> = {
     return { instead: new Map(model.map((one) => [one.source, made(one)])), added: [], left: [] };
   },
   uses: () => () => {},
-  inCluster: inCluster(),
+  recording: recording(),
+  report,
 };
 
 /** How a Rack is other than usual. */
@@ -112,7 +116,7 @@ function made(kind: string, rest: Bag): RenderedObject {
   return { apiVersion, kind, ...rest } as RenderedObject;
 }
 
-function inCluster(): InCluster {
+function recording(): Recording {
   const kinds: WatchedKind[] = [
     { apiVersion, kind: "Rack", plural: "racks", ignoresStatus: true, keep: ({ spec, status }) => ({ spec, status }) },
     { apiVersion, kind: "Card", plural: "cards", keep: ({ spec }) => ({ spec }) },
@@ -133,16 +137,19 @@ function inCluster(): InCluster {
       const shown = new Set(objects.filter(({ kind }) => kind === "Card").flatMap((one) => concerns(one).owners));
       return releasing.filter(({ claim }) => !shown.has(ownerOfKey(claim)));
     },
-    report: ({ rejected, pools, pending }) => ({
-      fields: {
-        rejected: rejected ?? "",
-        pending: pending.map(({ claim }) => claim),
-        pools: Object.fromEntries(
-          pools.map(({ name, conditions, fields }) => [name, `${conditions[0]?.reason} ${fields.allocated}`]),
-        ),
-      },
-      conditions: [],
-    }),
+  };
+}
+
+function report({ rejected, pools, pending }: Known): Report {
+  return {
+    fields: {
+      rejected: rejected ?? "",
+      pending: pending.map(({ claim }) => claim),
+      pools: Object.fromEntries(
+        pools.map(({ name, conditions, fields }) => [name, `${conditions[0]?.reason} ${fields.allocated}`]),
+      ),
+    },
+    conditions: [],
   };
 }
 

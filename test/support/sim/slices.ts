@@ -11,8 +11,7 @@ import {
   parsePrefix,
   unwrap,
 } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { ipPoolOf, listIn, problemsOfList } from "../objects/slice-list.ts";
@@ -66,7 +65,7 @@ export class SlicesPlay extends Play {
   private readonly hands = new Map<string, string>();
 
   constructor(seed: number, odds: Odds) {
-    super(seed, odds, [nmstate, slicesInCluster(namespace) as Integration]);
+    super(seed, odds, [nmstateInCluster, slicesInCluster(namespace)]);
   }
 
   /** What whereabouts' own controller has left: a slice of a node that is there, and one of a node whose pods are dead. */

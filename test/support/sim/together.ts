@@ -1,5 +1,5 @@
 import { eventOfProblem } from "../../../controller/events.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Objects } from "../../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../../pipeline/integrations.ts";
@@ -31,7 +31,7 @@ export class SimTogether {
   now = 0;
 
   /** `wrapped` is what becomes of each integration. */
-  constructor(flags: Flags, wrapped: (one: Integration) => Integration = (one) => one) {
+  constructor(flags: Flags, wrapped: (one: ClusterIntegration) => ClusterIntegration = (one) => one) {
     this.flags = flags;
     const { sim, edit } = simWithMaps(integrationsInCluster(flags).map(wrapped));
     this.sim = sim;

@@ -1,5 +1,4 @@
 import { formatAddress, ownerOfKey } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsAndPods } from "../../../integrations/ipamclaim/claims-and-pods.ts";
 import { virtualMachines } from "../../../integrations/ipamclaim/vm-in-cluster.ts";
 import { poolAnnotation } from "../../../integrations/networks/bound-pools.ts";
@@ -33,7 +32,7 @@ export class VmsPlay extends Play {
   /** `isMoving`: networks name other pools, too, and VMs ask for addresses. */
   constructor(seed: number, odds: Odds, isMoving = false) {
     const roles = virtualMachines({ claims: true, addresses: true });
-    super(seed, odds, [ipamClaimsAndPods as Integration], [roles]);
+    super(seed, odds, [ipamClaimsAndPods], [roles]);
     this.isMoving = isMoving;
     this.virt = new SimVirt(this.server, (what) => this.trace.push(what));
     // Fewer addresses than claims, now and then.

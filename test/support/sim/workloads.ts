@@ -1,5 +1,4 @@
 import { formatAddress, ownerOfKey } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { isDeleting, ownersOf, uidOf } from "../../../integrations/contract/object-metadata.ts";
 import { isGated } from "../../../integrations/networks/gated-pod.ts";
 import { isStuck } from "../../../integrations/workload/pod-conflict.ts";
@@ -39,7 +38,7 @@ export class WorkloadsPlay extends Play {
   private readonly fixed = new Map<string, string>();
 
   constructor(seed: number, odds: Odds) {
-    super(seed, odds, [workloadsInCluster as Integration]);
+    super(seed, odds, [workloadsInCluster]);
     this.apps = new SimApps(this.server, (what) => this.trace.push(what));
     // Fewer addresses than claims, now and then.
     this.apps.create(pool("lan", "10.0.0.0/24", "10.0.0.12"));

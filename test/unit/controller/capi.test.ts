@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 import { rack, racks } from "../../support/sim/rack-integration.ts";
@@ -27,7 +27,7 @@ const cluster = (paused: boolean) => ({
   spec: { paused },
 });
 
-function begin(last = 9, others: readonly Integration[] = []) {
+function begin(last = 9, others: readonly ClusterIntegration[] = []) {
   const sim = new SimController(undefined, undefined, undefined, [capi("v1beta2"), ...others]);
   sim.create(pool(last) as never);
   const addresses = () =>

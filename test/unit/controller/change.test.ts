@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { keep, type Seen } from "../../../controller/cache/seen.ts";
 import { changeOf, fingerprint } from "../../../controller/write/change.ts";
-import type { WatchedKind } from "../../../integrations/contract/in-cluster.ts";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
 import type { RenderedObject } from "../../../integrations/contract/integration.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
+import type { WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { tableOf } from "../../support/core/table.ts";
 

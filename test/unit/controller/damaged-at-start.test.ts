@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
@@ -12,7 +12,7 @@ import { simWithMaps } from "../../support/sim/maps.ts";
 
 // A controller that starts while a part of the record cannot be read knows no line of it: all that is there stays, and all others are served.
 
-const integrations: readonly Integration[] = integrationsInCluster({
+const integrations: readonly ClusterIntegration[] = integrationsInCluster({
   clusterApi: "v1beta2",
   nodeSlices: "kube-system",
   ipamClaims: true,

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { IpamError } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
@@ -15,7 +15,10 @@ import { simWithMaps } from "../../support/sim/maps.ts";
 // Somebody damages a part of the record, deletes it and brings it back at random moments, and the API server refuses to write it, while
 // controllers, nodes, claims and pods come and go.
 
-const integrations: readonly Integration[] = integrationsInCluster({ clusterApi: "v1beta2", workloadAddresses: true });
+const integrations: readonly ClusterIntegration[] = integrationsInCluster({
+  clusterApi: "v1beta2",
+  workloadAddresses: true,
+});
 const part = "ippool.default.10.0.1.0-24";
 
 const capiClaim = (name: string, from: string) => ({

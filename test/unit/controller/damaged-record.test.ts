@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { IpamError, parsePool, plan, planRelease, unwrap } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { Refusal } from "../../../kube/refusal.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, conditionOf } from "../../../schema/objects.ts";
@@ -17,7 +17,7 @@ import { simWithMaps } from "../../support/sim/maps.ts";
 
 // A part of the record that is damaged, full, or cannot be written stops the pools of its subnet, which say why, and nothing else.
 
-const integrations: readonly Integration[] = integrationsInCluster({});
+const integrations: readonly ClusterIntegration[] = integrationsInCluster({});
 const part = "ippool.default.10.0.1.0-24";
 const all = { maxUnavailable: "100%" };
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 import { failing, failsAnnotation } from "../../support/sim/failing-integration.ts";
@@ -12,7 +12,7 @@ it("an object that cannot be rendered hides nothing of what was recorded beside 
     recorded: ({ allocated }: { allocated: readonly { claim: string }[] }) =>
       void told.push(...allocated.map(({ claim }) => claim)),
   };
-  const sim = new SimController(observer as never, undefined, undefined, [failing(nmstate)]);
+  const sim = new SimController(observer as never, undefined, undefined, [failing(nmstateInCluster)]);
   sim.pool("lan", "10.0.0.0/24", "10.0.0.9");
   sim.node("n1");
   sim.create(policy("good", "lan") as never);

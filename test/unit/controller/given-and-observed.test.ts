@@ -1,15 +1,14 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { file } from "../../support/real/metal3-controller.ts";
 import { SimController } from "../../support/sim/controller.ts";
 
 const begin = () => {
-  const integrations = [nmstate, capi("v1beta2"), metal3InCluster("metal3")] as Integration[];
+  const integrations = [nmstateInCluster, capi("v1beta2"), metal3InCluster("metal3")];
   const sim = new SimController(undefined, undefined, undefined, integrations);
   sim.pool("p", "10.9.0.0/24", "10.9.0.20");
   return { sim, lines: () => sim.record.allocations.map((line) => `${formatBlock(line)} ${line.claim}`) };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Address, IpamError } from "../../../core/index.ts";
-import { ipamClaimsPart } from "../../../integrations/ipamclaim/in-cluster.ts";
+import { reportClaim } from "../../../integrations/ipamclaim/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { poolOf } from "../../support/core/text.ts";
 import { begin as beginWith, claim, planned, pool } from "../../support/objects/ipam-claims.ts";
@@ -216,7 +216,7 @@ it("a claim that comes back for another network is told nothing by a record of t
   const say = (network: string, status?: Bag) => {
     const object = { ...claim("a", {}, network), status };
     const known = { object, find, made: [], pools: [], lines: [line], releasing: [], pending: [] };
-    const { conditions, finalizer } = ipamClaimsPart.report(known, { nodes: [], pools, find, allOf });
+    const { conditions, finalizer } = reportClaim(known, { nodes: [], pools, find, allOf });
     return [conditionOf(conditions, "IPsAllocated")?.status, finalizer?.isWanted];
   };
   const nothing = [undefined, undefined];

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { planRelease } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { integrationsInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
@@ -12,7 +12,7 @@ import { simWithMaps } from "../../support/sim/maps.ts";
 
 // What is wrong with one object is said on it, and all others are served as if it were not there.
 
-const integrations: readonly Integration[] = integrationsInCluster({ nodeSlices: "kube-system" });
+const integrations: readonly ClusterIntegration[] = integrationsInCluster({ nodeSlices: "kube-system" });
 
 function pool(name: string, cidr: string, range: Bag = {}, spec: Bag = {}) {
   return {

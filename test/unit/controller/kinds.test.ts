@@ -1,22 +1,22 @@
 import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { keep } from "../../../controller/cache/seen.ts";
-import type { Concern, InCluster, WatchedKind } from "../../../integrations/contract/in-cluster.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
+import type { Recording } from "../../../integrations/contract/recording.ts";
+import type { Concern, WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { toy } from "../../support/toy-integration.ts";
 
 const secret = { apiVersion: "v1", kind: "Secret", plural: "secrets" };
 
-function watching(kind: Partial<WatchedKind> & Pick<WatchedKind, "keep">, concern: Concern): Integration {
-  const part: InCluster = {
+function watching(kind: Partial<WatchedKind> & Pick<WatchedKind, "keep">, concern: Concern): ClusterIntegration {
+  const part: Recording = {
     kinds: [{ ...secret, ...kind }],
     concerns: () => concern,
     sourceOf: (claim) => claim,
     gone: () => [],
-    report: () => ({}),
   };
-  return { ...(toy as Integration), inCluster: part };
+  return { ...toy, recording: part };
 }
 
 const type: Pick<WatchedKind, "keep"> = { keep: ({ type }) => ({ type, data: { a: 1 } }) };
@@ -24,7 +24,7 @@ const data: Pick<WatchedKind, "keep"> = { keep: ({ data }) => ({ data: { b: asBa
 const one: Concern = { owners: ["Host/a"], sources: ["Thing/a"], isEvidence: true };
 const nobody: Concern = { owners: [], sources: [] };
 
-function merged(...integrations: Integration[]) {
+function merged(...integrations: ClusterIntegration[]) {
   const found = kindsOf(integrations).filter(({ kind }) => kind === "Secret");
   expect(found).toHaveLength(1);
   return found[0] as (typeof found)[0];

@@ -1,8 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
@@ -22,10 +21,10 @@ const stateOf = (sim: SimController) => ({
 });
 async function begin() {
   const sim = new SimController(undefined, undefined, undefined, [
-    nmstate,
+    nmstateInCluster,
     capi("v1beta2"),
     slicesInCluster("kube-system"),
-  ] as Integration[]);
+  ]);
   sim.pool("p", "10.0.0.0/24", "10.0.0.20");
   sim.create(attachment("net", { range: "10.5.0.0/24", node_slice_size: "/28" }) as never);
   for (const name of ["n1", "n2", "n3"]) sim.node(name);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { ownerLabel } from "../../../integrations/metal3/objects.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { begin, file, namespace } from "../../support/real/metal3-controller.ts";

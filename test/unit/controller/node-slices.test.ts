@@ -1,18 +1,17 @@
 import { describe, expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { selecting } from "../../support/objects/whereabouts-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 
 const namespace = "kube-system";
-const slices = slicesInCluster(namespace) as Integration;
+const slices = slicesInCluster(namespace);
 
 function begin() {
-  const sim = new SimController(undefined, undefined, undefined, [nmstate, slices]);
+  const sim = new SimController(undefined, undefined, undefined, [nmstateInCluster, slices]);
   const listed = (network = "net") => {
     const pool = sim.object("NodeSlicePool", network);
     if (pool === undefined) return undefined;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { childLabels, ownPrefix } from "../../../schema/node.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
@@ -9,7 +8,7 @@ import { SimController } from "../../support/sim/controller.ts";
 import { rack, racks } from "../../support/sim/rack-integration.ts";
 
 function begin() {
-  const sim = new SimController(undefined, undefined, undefined, [nmstate, racks]);
+  const sim = new SimController(undefined, undefined, undefined, [nmstateInCluster, racks]);
   const status = (name = "r") => asBag(sim.object("Rack", name)?.status);
   const board = (name = "r") => asBag(sim.object("Board", name)?.status)?.lines;
   const hosts = (name: string, list: readonly string[]) =>
@@ -46,19 +45,12 @@ describe("pools that an integration defines", () => {
   });
 
   it("serve hosts whatever another integration says of a kind that both watch", async () => {
-    const card = racks.inCluster?.kinds.filter(({ kind }) => kind === "Card") ?? [];
+    const card = racks.recording.kinds.filter(({ kind }) => kind === "Card");
     const rollout = { limit: () => 0, health: () => "failing" as const };
     const concerns = () => ({ owners: [], sources: [] });
-    const inCluster = {
-      kinds: card,
-      concerns,
-      sourceOf: (claim: string) => claim,
-      gone: () => [],
-      report: () => ({}),
-      rollout,
-    };
-    const watcher = { ...racks, name: "watcher", reads: [], isClaim: () => false, inCluster } as Integration;
-    const sim = new SimController(undefined, undefined, undefined, [watcher, racks as Integration]);
+    const recording = { kinds: card, concerns, sourceOf: (claim: string) => claim, gone: () => [] };
+    const watcher = { ...racks, name: "watcher", reads: [], isClaim: () => false, recording, made: { rollout } };
+    const sim = new SimController(undefined, undefined, undefined, [watcher, racks]);
     sim.create(rack("r", ["h1", "h2"]));
     await sim.pass(2000);
     expect(sim.all("Card")).toHaveLength(2);

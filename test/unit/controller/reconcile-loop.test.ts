@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
-import type { WatchedKind } from "../../../integrations/contract/in-cluster.ts";
 import type { Step } from "../../../integrations/contract/reconciler.ts";
+import type { WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { SimReconciler } from "../../support/sim/reconciler.ts";
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
@@ -11,7 +11,7 @@ import { simWithMaps } from "../../support/sim/maps.ts";
 
 interface System {
   readonly name: string;
-  readonly integration: Integration;
+  readonly integration: ClusterIntegration;
   /** What asks for all owners. */
   readonly objects: readonly Bag[];
   add(sim: SimController, owner: string): Promise<void>;
@@ -27,7 +27,7 @@ const addresses = ["10.0.1.1", "10.0.1.2", "10.0.1.3"] as const;
 
 const ofClaims: System = {
   name: "an IPAddressClaim",
-  integration: capi("v1beta2") as Integration,
+  integration: capi("v1beta2"),
   objects: [pool("p", 1, 9)],
   add: async (sim, name) => {
     const poolRef = { apiGroup: "nmstate.io", kind: "NodeIPPool", name: "p" };
@@ -69,7 +69,7 @@ async function handle(sim: SimController, name: string): Promise<void> {
 
 const ofNodes: System = {
   name: "a node",
-  integration: nmstate as Integration,
+  integration: nmstateInCluster,
   objects: [pool("p", 1, 9), policy("a", "p", "eth1", { maxUnavailable: "100%" })],
   add: async (sim, name) => {
     sim.node(name);
@@ -88,7 +88,7 @@ const ofNodes: System = {
 /** A pod of each node has an address of its slice. */
 const ofSlices: System = {
   name: "a slice of a node",
-  integration: slicesInCluster("kube-system") as Integration,
+  integration: slicesInCluster("kube-system"),
   objects: [attachment("net", { range: "10.0.1.0/24", node_slice_size: "/28" })],
   add: async (sim, name) => {
     sim.node(name);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, asList, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
@@ -31,7 +31,7 @@ async function begin(): Promise<SimController> {
 
 /** The same cluster and record, and a controller that has just started. */
 function restarted(sim: SimController): SimController {
-  const next = new SimController(undefined, undefined, undefined, [nmstate], sim.server);
+  const next = new SimController(undefined, undefined, undefined, [nmstateInCluster], sim.server);
   next.record = sim.record;
   return next;
 }

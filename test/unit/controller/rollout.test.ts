@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { Rollout } from "../../../controller/write/rollout.ts";
-import type { RolloutHealth } from "../../../integrations/contract/in-cluster.ts";
+import type { RolloutHealth } from "../../../integrations/contract/made-objects.ts";
 import { tableOf } from "../../support/core/table.ts";
 
 const words: Readonly<Record<string, RolloutHealth>> = { a: "available", f: "failing", p: "progressing" };

@@ -4,9 +4,8 @@ import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
 import { World } from "../../../controller/cache/world.ts";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
-import { unselectable } from "../../../integrations/nmstate/in-cluster.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
+import { nmstateInCluster, unselectable } from "../../../integrations/nmstate/in-cluster.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { poolOf, recordOf } from "../../support/core/text.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
@@ -20,11 +19,11 @@ const poolObject = (name: string, cidr: string) =>
   seen({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range: { cidr } } });
 
 function sceneOf(objects: readonly Seen[], lines: string[] = []) {
-  const cache = new Cache(kindsOf([nmstate]));
-  const world = new World(cache, kindsOf([nmstate]), () => {});
+  const cache = new Cache(kindsOf([nmstateInCluster]));
+  const world = new World(cache, kindsOf([nmstateInCluster]), () => {});
   for (const object of objects) cache.set(object);
   const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
-  const scene = readScene(world, [nmstate], record);
+  const scene = readScene(world, [nmstateInCluster], record);
   return { ...scene, refused: objects.filter((one) => scene.whyRejected(one) !== undefined) };
 }
 

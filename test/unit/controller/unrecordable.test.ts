@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
 import { conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
@@ -16,7 +15,7 @@ const claim = {
 };
 
 async function served(bad: (sim: SimController) => void): Promise<SimController> {
-  const integrations = [nmstate, capi("v1beta2"), slicesInCluster("kube-system")] as Integration[];
+  const integrations = [nmstateInCluster, capi("v1beta2"), slicesInCluster("kube-system")];
   const sim = new SimController(undefined, undefined, undefined, integrations);
   sim.pool("p", "10.0.0.0/24", "10.0.0.20");
   sim.node("n1");

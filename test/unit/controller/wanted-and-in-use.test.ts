@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
@@ -15,7 +14,7 @@ const claim = (more: Bag) => ({
   ...(more.status ? { status: more.status } : {}),
 });
 it("what node m1 reports to have on a NIC is still given to it there, whoever asks for it", async () => {
-  const sim = new SimController(undefined, undefined, undefined, [nmstate, ipamClaimsInCluster] as Integration[]);
+  const sim = new SimController(undefined, undefined, undefined, [nmstateInCluster, ipamClaimsInCluster]);
   sim.pool("p", "10.0.0.0/24", "10.0.0.20");
   sim.create(macvlanNetwork("red", "p") as never);
   sim.create(claim({ metadata: { annotations: { "nodeippool.nmstate.io/addresses": "10.0.0.5/24" } } }) as never);
@@ -41,7 +40,7 @@ it.each<[string, (sim: SimController) => void]>([
     },
   ],
 ])("what node m1 reports to have is not given to %s, which is told so", async (what, ask) => {
-  const sim = new SimController(undefined, undefined, undefined, [nmstate, ipamClaimsInCluster] as Integration[]);
+  const sim = new SimController(undefined, undefined, undefined, [nmstateInCluster, ipamClaimsInCluster]);
   const spec = {
     range: { cidr: "10.0.0.0/24", end: "10.0.0.20" },
     reservations: [{ address: "10.0.0.5", owner: "Node/b" }],

@@ -3,7 +3,7 @@ import { contestMessage } from "../../../controller/write/contest.ts";
 import type { Write } from "../../../controller/write/write-limit.ts";
 import { IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
@@ -83,7 +83,7 @@ describe("a webhook that adds defaults to a policy of a node", () => {
 });
 
 /** The same cluster with a controller that was started anew. */
-function restart({ server, record }: SimController, integrations?: readonly Integration[]): SimController {
+function restart({ server, record }: SimController, integrations?: readonly ClusterIntegration[]): SimController {
   const sim = new SimController(undefined, undefined, undefined, integrations);
   Object.assign(sim.server, server);
   sim.record = record;

@@ -2,7 +2,6 @@ import { describe, expect, it } from "vitest";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { sweep } from "../../../controller/run/sweep.ts";
 import { timing } from "../../../controller/timing.ts";
-import type { Integration } from "../../../integrations/contract/integration.ts";
 import { objectKey } from "../../../integrations/contract/object-key.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
@@ -200,7 +199,7 @@ describe("the addresses of pods", () => {
   });
 
   it("are neither releasing nor free while pods cannot be seen", async () => {
-    const all = [workloadsInCluster as Integration];
+    const all = [workloadsInCluster];
     const served = kindsOf(all).map(({ kind }) => kind);
     const begin = (kinds: readonly string[], replicas: number) => {
       const sim = new SimController(undefined, undefined, kinds, all);

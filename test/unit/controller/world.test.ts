@@ -4,7 +4,7 @@ import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { refresh } from "../../../controller/cache/refresh.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
 import { World } from "../../../controller/cache/world.ts";
-import { nmstate } from "../../../integrations/nmstate/index.ts";
+import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
 const name = `${kind}.nmstate.io`;
@@ -16,7 +16,7 @@ function policy(uid: string, resourceVersion: string): Seen {
 
 describe("an answer that comes after the watch told of the end of the object", () => {
   it("does not bring it back", () => {
-    const cache = new Cache(kindsOf([nmstate]));
+    const cache = new Cache(kindsOf([nmstateInCluster]));
     cache.set(policy("u1", "5"));
     cache.delete(key);
     cache.take(cache.kind(name), policy("u1", "6"));
@@ -24,7 +24,7 @@ describe("an answer that comes after the watch told of the end of the object", (
   });
 
   it("is not taken for the one that was made since", () => {
-    const cache = new Cache(kindsOf([nmstate]));
+    const cache = new Cache(kindsOf([nmstateInCluster]));
     cache.set(policy("u1", "5"));
     cache.replace(name, [policy("u2", "9")]);
     cache.take(cache.kind(name), policy("u1", "6"));
@@ -32,14 +32,14 @@ describe("an answer that comes after the watch told of the end of the object", (
   });
 
   it("does not take away the one that was made since", async () => {
-    const cache = new Cache(kindsOf([nmstate]));
+    const cache = new Cache(kindsOf([nmstateInCluster]));
     const get = async () => void cache.set(policy("u2", "9"));
-    await refresh(key, new World(cache, kindsOf([nmstate]), () => {}), { get } as never);
+    await refresh(key, new World(cache, kindsOf([nmstateInCluster]), () => {}), { get } as never);
     expect(cache.get(key)?.metadata.uid).toBe("u2");
   });
 
   it("does not take away the one that was made since, where it is the end itself", () => {
-    const cache = new Cache(kindsOf([nmstate]));
+    const cache = new Cache(kindsOf([nmstateInCluster]));
     cache.set(policy("u1", "5"));
     cache.replace(name, [policy("u2", "9")]);
     const last = policy("u1", "6");
@@ -49,7 +49,7 @@ describe("an answer that comes after the watch told of the end of the object", (
   });
 
   it("is believed where a restore has brought it back", () => {
-    const cache = new Cache(kindsOf([nmstate]));
+    const cache = new Cache(kindsOf([nmstateInCluster]));
     cache.set(policy("u1", "5"));
     cache.delete(key);
     cache.replace(name, [policy("u1", "4")]);

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { type Allocation, type Pool, parseBlock, unwrap } from "../../../core/index.ts";
-import { managedBy } from "../../../integrations/contract/in-cluster.ts";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { goneFromSlices } from "../../../integrations/whereabouts/gone.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { ipPoolOf } from "../../support/objects/slice-list.ts";

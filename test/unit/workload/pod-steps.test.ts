@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Facts } from "../../../integrations/contract/facts.ts";
-import type { Known } from "../../../integrations/contract/in-cluster.ts";
 import { objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Step } from "../../../integrations/contract/reconciler.ts";
+import type { Known } from "../../../integrations/contract/report.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
@@ -180,7 +180,7 @@ it("of a workload that is being deleted, nothing is said", () => {
   const object = workload("StatefulSet", "web", { replicas: 1 }, "gone");
   const report = (metadata: object) => {
     const known = { object: { ...object, metadata }, made: [], find: () => undefined, pending: [] } as unknown as Known;
-    return workloadsInCluster.inCluster?.report(known, { nodes: [], pools: new Map() } as Facts);
+    return workloadsInCluster.report?.(known, { nodes: [], pools: new Map() } as Facts);
   };
   expect(report(object.metadata)).toHaveProperty("refused");
   expect(report({ ...object.metadata, deletionTimestamp })).toEqual({});

@@ -1,0 +1,7 @@
+import type { System } from "../contract/system.ts";
+import { capi } from "./capi.ts";
+
+/** Cluster API, whose IPAddressClaims are made at run time. */
+export const capiSystem: System = {
+  inCluster: ({ clusterApi: version }) => ({ integration: version === undefined ? undefined : capi(version) }),
+};

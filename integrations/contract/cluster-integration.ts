@@ -1,0 +1,29 @@
+import type { Detection } from "./detection.ts";
+import type { Facts } from "./facts.ts";
+import type { Integration } from "./integration.ts";
+import type { MadeObjects } from "./made-objects.ts";
+import type { Recording } from "./recording.ts";
+import type { Known, Report } from "./report.ts";
+
+/**
+ * An integration that the controller serves. Beside what every surface asks:
+ *
+ * | part        | question it answers                                                     |
+ * | ----------- | ----------------------------------------------------------------------- |
+ * | `recording` | whom does a change concern, and which addresses are off their owners    |
+ * | `detection` | at which of its addresses does another host answer                      |
+ * | `made`      | which objects of others are taken over, and what holds back those made  |
+ * | `report`    | what does an object that asks say of how it stands                      |
+ */
+export interface ClusterIntegration<Model = unknown> extends Integration<Model>, ClusterPart {}
+
+/** What such an integration has besides. */
+export interface ClusterPart {
+  readonly recording: Recording;
+  /** Absent where nobody finds that out. */
+  readonly detection?: Detection;
+  /** Absent where it leaves all objects of others alone, and nothing holds its own back. */
+  readonly made?: MadeObjects;
+  /** Absent where nothing is said. */
+  report?(known: Known, facts: Facts): Report;
+}

@@ -1,0 +1,9 @@
+import type { System } from "../contract/system.ts";
+import { nmstateInCluster } from "./in-cluster.ts";
+import { nmstate } from "./nmstate.ts";
+
+/** Nodes, by the policies of kubernetes-nmstate. The controller always serves them. */
+export const nmstateSystem: System = {
+  plan: nmstate,
+  inCluster: () => ({ integration: nmstateInCluster }),
+};

@@ -226,24 +226,27 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question({ owners, scene, ownerState }: Look, desired: Desired) {
+  private question(look: Look, desired: Desired) {
+    const [{ owners, scene, ownerState }, { claims }] = [look, desired];
     const { lines } = this.record;
-    const claimed = requestedUses(desired.claims, lines, scene, this.world, this.deps.integrations);
-    const occupied = this.shown.occupied(scene.sound, lines, claimed);
+    const { unrecorded, ambiguous } = this.shown.ownersBeside(scene.sound, lines);
+    const claimed = requestedUses(claims, lines, unrecorded, scene, this.world, this.deps.integrations);
+    const beside = ambiguous.size === 0 ? [] : this.renderer.asked({ ...look, owners: ambiguous }).own.desired.claims;
+    const occupied = this.shown.occupied(scene.sound, lines, claimed, [...claims, ...beside]);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
     const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
     const contested = contestedIn(occupied, lines, { isGone, isUnknown, ownerState, shown: this.shown });
     const lost = [...contested.values()].flat();
-    const beside = plannableClaims(desired.claims, scene.sound, occupied, contested, lines, isGone);
+    const plannable = plannableClaims(claims, scene.sound, occupied, contested, lines, isGone);
     return {
-      ...beside,
+      ...plannable,
       owners,
       set: clusterSet,
-      isWaiting: (claim: Claim) => ownerState.isWaiting(formatOwner(claim.owner), beside.isObserved(claim)),
+      isWaiting: (claim: Claim) => ownerState.isWaiting(formatOwner(claim.owner), plannable.isObserved(claim)),
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
-        ...withoutRoom(beside, scene.pools, lines, this.loss),
+        ...withoutRoom(plannable, scene.pools, lines, this.loss),
       ]),
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,

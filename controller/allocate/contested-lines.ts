@@ -1,5 +1,6 @@
 import {
   type Allocation,
+  blocksOverlap,
   byAddress,
   clusterSet,
   nameOfKey,
@@ -75,15 +76,24 @@ export function contestedIn(
   );
 }
 
-/** Returns the record with each contested line as that of the owner that has its address: objects of many owners list it until it is adopted. */
+/**
+ * Returns the record with each contested line as that of the owner that has its address: objects of many owners list it until it is
+ * adopted. A block that the owner has may be longer or shorter than the line; one that overlaps what others have stays as recorded.
+ */
 export function asHad(record: Snapshot, contested: Iterable<ContestedLine>): Snapshot {
-  const all = [...contested];
-  if (all.length === 0) return record;
-  const lost = new Set(all.map(({ line }) => keyOfLine(line)));
-  const isLeft = (line: Allocation) => !lost.has(keyOfLine(line));
-  const had = all.map(({ use: { owner = "" }, line }) => ({ ...line, claim: `${owner}/${nameOfKey(line.claim)}` }));
-  const allocations = [...record.allocations.filter(isLeft), ...had].sort(byAddress);
-  return { ...record, allocations, releasing: record.releasing.filter(isLeft) };
+  const had = new Map([...contested].map(({ use, line }) => [keyOfLine(line), hadBy(use, line)]));
+  if (had.size === 0) return record;
+  const isLeft = (line: Allocation) => !had.has(keyOfLine(line));
+  const left = [...record.allocations, ...record.releasing].filter(isLeft);
+  const free = [...had].filter(([, line]) => !left.some((one) => one.pool === line.pool && blocksOverlap(one, line)));
+  const lost = new Set(free.map(([key]) => key));
+  const stays = (line: Allocation) => !lost.has(keyOfLine(line));
+  const allocations = [...record.allocations.filter(stays), ...free.map(([, line]) => line)].sort(byAddress);
+  return { ...record, allocations, releasing: record.releasing.filter(stays) };
+}
+
+function hadBy({ owner = "", address, length }: Observation, line: Allocation): Allocation {
+  return { ...line, address, length: length ?? line.length, claim: `${owner}/${nameOfKey(line.claim)}` };
 }
 
 function kindOf(owner = ""): string | undefined {

@@ -1,4 +1,14 @@
-import { byCodeUnit, isSamePool, type Pool, type Snapshot, type Use } from "../../core/index.ts";
+import {
+  byCodeUnit,
+  type Claim,
+  contains,
+  formatOwner,
+  isSamePool,
+  type Pool,
+  poolsAsked,
+  type Snapshot,
+  type Use,
+} from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf } from "../../integrations/contract/object-key.ts";
@@ -62,18 +72,41 @@ export class Observations {
     return wasCollision;
   }
 
-  /** What they say about pools, beside the record, and what else is `claimed`. */
-  occupied(pools: readonly Pool[], lines: LinesByOwner, claimed: readonly Use[] = []): Occupied {
+  /** What they say about pools, beside the record, and what else is `claimed`; `claims` are at least those of `ambiguous` owners. */
+  occupied(
+    pools: readonly Pool[],
+    lines: LinesByOwner,
+    claimed: readonly Use[] = [],
+    claims: readonly Claim[] = [],
+  ): Occupied {
     this.follow(pools, lines);
     const { known } = this;
-    // Where two of them do not agree, the same one counts, whichever was seen first.
-    const reported = () => [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
     const asked = claimed.map((use) => ({ ...use, isAsked: true }));
-    if (asked.length > 0) return occupied(pools, [...placed(reported(), claimed), ...asked], lines, this.isMachine);
+    const isAmbiguous = this.ownersBeside(pools, lines).ambiguous.size > 0;
+    const shown = () => (isAmbiguous ? placedByNic(this.reported(), claims, pools) : this.reported());
+    if (asked.length > 0) return occupied(pools, [...placed(shown(), claimed), ...asked], lines, this.isMachine);
     if (known?.pools === pools && known.record === lines.record) return known.value;
-    const value = occupied(pools, reported(), lines, this.isMachine);
-    this.known = { pools, record: lines.record, value };
+    const value = occupied(pools, shown(), lines, this.isMachine);
+    if (!isAmbiguous) this.known = { pools, record: lines.record, value };
     return value;
+  }
+
+  /**
+   * The owners that show what is not on record for them; `ambiguous`: those that show it without a pool, where several pools have the
+   * address. Of which one it is, only their claims say.
+   */
+  ownersBeside(pools: readonly Pool[], lines: LinesByOwner) {
+    this.follow(pools, lines);
+    const isInSeveral = ({ address, pool }: Use) =>
+      pool === undefined && pools.filter(({ range }) => contains(range, address)).length > 1;
+    const ownersOf = (uses: readonly Use[]) => new Set(uses.flatMap(({ owner }) => owner ?? []));
+    const reported = this.reported();
+    return { unrecorded: ownersOf(reported), ambiguous: ownersOf(reported.filter(isInSeveral)) };
+  }
+
+  /** Where two of them do not agree, the same one counts, whichever was seen first. */
+  private reported(): Observation[] {
+    return [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
   }
 
   private follow(pools: readonly Pool[], lines: LinesByOwner): void {
@@ -99,6 +132,22 @@ function placed(reported: readonly Observation[], claimed: readonly Use[]): Obse
   return reported.map((use) => {
     const pool = use.pool ?? pools.get(placeOf(use));
     return pool === undefined ? use : { ...use, pool };
+  });
+}
+
+/** What a report shows on a NIC without a pool is of the one pool with that address of which its owner asks for an address there. */
+function placedByNic(
+  reported: readonly Observation[],
+  claims: readonly Claim[],
+  pools: readonly Pool[],
+): Observation[] {
+  const byName = poolsByName(pools);
+  const placeOf = (owner: string, nic: string | undefined) => `${owner} ${nic}`;
+  const asked = Map.groupBy(claims, ({ owner, interface: nic }) => placeOf(formatOwner(owner), nic));
+  return reported.map((use) => {
+    const names = (asked.get(placeOf(use.owner ?? "", use.interface)) ?? []).flatMap(poolsAsked);
+    const [pool, ...more] = new Set(names.filter((name) => contains(byName.get(name)?.range ?? [], use.address)));
+    return use.pool !== undefined || pool === undefined || more.length > 0 ? use : { ...use, pool };
   });
 }
 

@@ -100,7 +100,7 @@ export function occupied(
       const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
       const shown = alike.length > 0 ? alike : all;
       const { use, isOnly } = ownerIn(shown);
-      const held = (holders.get(address) ?? []).filter((line) => mayBeOf(line, use, pool, byName, lines.record));
+      const held = (holders.get(address) ?? []).filter((line) => isOfNetwork(line, pool, byName, lines.record));
       const { address: first, length } = use;
       const block = { address: first, ...(length === undefined ? {} : { length }) };
       if (held.length === 0) push(taken, pool.name, { ...block, owner: isOnly ? use.owner : undefined, shown });
@@ -187,7 +187,7 @@ export function without(pool: Pool, { taken, outside }: Occupied): Pool {
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
 }
 
-/** Is what is shown in one of these lines? A block counts with its ends. */
+/** Is what is shown in one of these lines? A block counts with its ends. Which network it is of, only a text says that names its pool. */
 function hasIt(
   { allocations, releasing }: OwnLines,
   use: Use,
@@ -199,22 +199,17 @@ function hasIt(
   const isIt = (line: Allocation) =>
     (line.address === address || lastOf(line) === address) &&
     (length === undefined || lengthOf(line) === length) &&
-    mayBeOf(line, use, pool, byName, record);
+    (use.pool !== pool.name || isOfNetwork(line, pool, byName, record));
   return allocations.some(isIt) || (use.pool !== pool.name && releasing.some(isIt));
 }
 
-/**
- * May a line be what is shown? Two networks may have the same address: which one it is of, only a text says that names its pool. The record
- * knows the network of a pool that is defined no more.
- */
-function mayBeOf(
+/** Is a line of the network of a pool? Two networks may have the same address. The record knows the network of a pool that is defined no more. */
+function isOfNetwork(
   { pool: of }: Allocation,
-  use: Use,
   pool: Pool,
   byName: ByName,
   { pools }: Pick<Snapshot, "pools">,
 ): boolean {
-  if (use.pool !== pool.name) return true;
   const { network } = byName.get(of) ?? pools.find(({ name }) => name === of) ?? pool;
   return network === pool.network;
 }

@@ -8,12 +8,13 @@ import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import { factsOf, type Scene } from "./scene.ts";
 
 /**
- * What owners without a line show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
+ * What owners without a line, or with something `unrecorded`, show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
  * takes nothing from anybody.
  */
 export function requestedUses(
   claims: readonly Claim[],
   lines: LinesByOwner,
+  unrecorded: ReadonlySet<string>,
   scene: Scene,
   world: World,
   integrations: readonly ClusterIntegration[],
@@ -22,7 +23,8 @@ export function requestedUses(
     const { owners } = world.concerns(object);
     return owners === "all" ? [] : owners;
   };
-  const isWithout = (object: Seen) => ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0);
+  const isWithout = (object: Seen) =>
+    ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0 || unrecorded.has(owner));
   if (claims.every((claim) => lines.hasLine(claim))) return [];
   return integrations.flatMap(({ recording }) => {
     if (recording.claimed === undefined) return [];

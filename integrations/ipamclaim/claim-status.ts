@@ -51,7 +51,8 @@ export function claimStatus({ recorded, kept, planned, shown, pending }: IpamCla
   if (isOwn) {
     const before = shown.filter((ip) => !isOf(given)(ip));
     const had = new Set(addressesIn(before).map(familyOf));
-    return allocated([...given.filter((ip) => !addressesIn([ip]).some((one) => had.has(familyOf(one)))), ...before]);
+    const more = given.filter((ip) => !addressesIn([ip]).some((one) => had.has(familyOf(one))));
+    return allocated([...more, ...before].toSorted((a, b) => Number(a.includes(":")) - Number(b.includes(":"))));
   }
   const message = `Its addresses are ${given.join(", ")}, and the status shows others`;
   return status(shown, "False", "IPAddressConflict", message);

@@ -7,7 +7,7 @@ it.each([
     "the same, and one of another family",
     ["10.0.2.6/24", "fd20::1/64"],
     ["10.0.0.4/24"],
-    ["fd20::1/64", "10.0.0.4/24"],
+    ["10.0.0.4/24", "fd20::1/64"],
   ],
 ])("a claim that has %s shows one of a family", (_, recorded, shown, ips) => {
   const { fields, conditions } = claimStatus({ recorded, kept: ["10.0.0.4/24"], planned: [], shown }) ?? {};

@@ -13,7 +13,7 @@ import { isOutdated } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { editMetadata } from "../write/metadata.ts";
+import { Writer } from "../write/writer.ts";
 
 /** So many addresses of a pool are kept from others. */
 const most = 100;
@@ -70,10 +70,12 @@ export class Quarantine {
   private readonly world: World;
   /** The objects that have found a conflict, by their keys, each with what they say. */
   private readonly telling = new Map<string, string>();
+  private readonly writer: Writer;
 
   constructor(deps: Dependencies, world: World) {
     this.deps = deps;
     this.world = world;
+    this.writer = new Writer(deps, world);
   }
 
   /** An object is another one than it was. May a pool have something else to say by that? */
@@ -103,7 +105,7 @@ export class Quarantine {
       if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
         throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
     const annotations = { [conflictsAnnotation]: formatConflicts(next) ?? null };
-    return editMetadata(pool, { annotations }, this.world, this.deps.objects);
+    return this.writer.change(pool, { metadata: { annotations } });
   }
 
   private foundBy(key: string): Found[] {

@@ -2,7 +2,7 @@ import { IpamError } from "../../core/index.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { uidOf } from "../../integrations/contract/object-metadata.ts";
 import type { Needs, Reconciler, Step } from "../../integrations/contract/reconciler.ts";
-import { Later, Queue, type Stored } from "../../kube/index.ts";
+import { Later, Queue } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { kindsOfReconciler } from "../cache/kinds.ts";
 import { inParallel, refresh } from "../cache/refresh.ts";
@@ -11,13 +11,13 @@ import { World } from "../cache/world.ts";
 import type { Dependencies, Observer } from "../dependencies.ts";
 import { retryLevel } from "../log.ts";
 import { Debounce } from "../write/debounce.ts";
-import { edit } from "../write/metadata.ts";
+import { Writer } from "../write/writer.ts";
 
 /** How many requests are in flight at once. */
 const parallel = 16;
 
 /** What the loop is built with. */
-type LoopDependencies = Pick<Dependencies, "cache" | "objects" | "clock" | "random" | "log" | "timing"> & {
+type LoopDependencies = Pick<Dependencies, "cache" | "objects" | "clock" | "random" | "log" | "timing" | "today"> & {
   readonly observer?: Observer;
 };
 
@@ -30,6 +30,7 @@ export class ReconcileLoop {
   readonly queue: Queue;
   private readonly reconciler: Reconciler;
   private readonly deps: LoopDependencies;
+  private readonly writer: Writer;
   private readonly debounce = new Debounce();
   private isOpen = false;
 
@@ -38,6 +39,7 @@ export class ReconcileLoop {
     this.deps = deps;
     this.reconciler = reconciler;
     this.world = new World(cache, kindsOfReconciler(reconciler), ({ owners }) => this.changed(owners));
+    this.writer = new Writer(deps, this.world);
     this.queue = new Queue((name) => this.reconcile(name), {
       parallel,
       clock,
@@ -93,15 +95,14 @@ export class ReconcileLoop {
     const needs = steps[0] && needsOf(steps[0]);
     const failures: unknown[] = [];
     const fails = (error: unknown) => void failures.push(error);
-    const { clock, timing } = this.deps;
-    const asked = clock.now();
+    const asked = this.deps.clock.now();
     if (needs !== undefined) await this.refresh(needs).catch(fails);
     if (failures.length > 0) return failures;
     const right = needs === undefined ? steps : inBoth(steps, this.stepsOf(name));
     if (right.length < steps.length) fails(outdated);
     await inParallel(right, async (step) => {
       // An address that was somebody's when that was asked may be another one's later.
-      const isLate = needs !== undefined && clock.now() - asked > timing.send;
+      const isLate = needs !== undefined && this.writer.isTooOld(asked);
       await (isLate ? Promise.reject(tooLate) : this.take(step)).catch(fails);
     });
     return failures;
@@ -109,12 +110,10 @@ export class ReconcileLoop {
 
   private async take(step: Step): Promise<void> {
     if (step.verb === "warn") return this.deps.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
-    const { objects } = this.deps;
     const object = step.object as Seen;
-    const kind = this.world.kindFor(object);
-    if (step.verb === "create") this.world.take(kind, await objects.create(kind, step.object));
-    else if (step.verb === "change") await edit(object, step.fields, this.world, objects);
-    else await objects.delete(kind, object as unknown as Stored);
+    if (step.verb === "create") await this.writer.create(step.object);
+    else if (step.verb === "change") await this.writer.change(object, step.fields);
+    else await this.writer.delete(object);
   }
 
   /** From now on all of it is seen as the server has it. */

@@ -12,7 +12,6 @@ import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { Known, Report } from "../../integrations/contract/report.ts";
 import { Later, refusalOf } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "../allocate/asking.ts";
@@ -22,17 +21,16 @@ import { factsOf, type Scene, whyPaused } from "../allocate/scene.ts";
 import { isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import { type Dependencies, timeOf } from "../dependencies.ts";
+import type { Dependencies } from "../dependencies.ts";
 import type { OwnLines } from "../record/lines-by-owner.ts";
 import { isUnreadable } from "../record/unreadable.ts";
 import { DelayedEvents } from "../write/delayed-events.ts";
-import { finalizer as poolFinalizer, setFinalizer } from "../write/finalizer.ts";
-import { editMetadata } from "../write/metadata.ts";
+import type { Status, Style } from "../write/status.ts";
 import { isSuperset } from "../write/superset.ts";
 import type { Wanted } from "../write/wanted.ts";
+import { poolFinalizer, Writer } from "../write/writer.ts";
 import { beingReset, isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
 import type { Quarantine } from "./quarantine.ts";
-import { type Status, type Style, statusPatch } from "./status.ts";
 
 /** Says of pools, and of objects that ask for addresses, how they stand. */
 export class Reporter {
@@ -42,6 +40,7 @@ export class Reporter {
   private readonly allocator: Allocator;
   private readonly quarantine: Quarantine;
   private readonly delayed: DelayedEvents;
+  private readonly writer: Writer;
 
   constructor(deps: Dependencies, world: World, wanted: Wanted, allocator: Allocator, quarantine: Quarantine) {
     this.deps = deps;
@@ -50,6 +49,7 @@ export class Reporter {
     this.allocator = allocator;
     this.quarantine = quarantine;
     this.delayed = new DelayedEvents(deps);
+    this.writer = new Writer(deps, world);
   }
 
   /** Returns in how many milliseconds to look again, if that is needed. */
@@ -82,7 +82,7 @@ export class Reporter {
     const problem = { reason: "UnsynchronizedIPPool", message } as const;
     const nothing = { live: [], releasing: [], pending: [], collisions: [], conflicts: new Map() };
     const status = poolStatus({ pool: undefined, problem, ...nothing });
-    await this.write(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
+    await this.writer.status(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
   }
 
   private async reportPool(object: Seen, scene: Scene): Promise<number | undefined> {
@@ -93,8 +93,7 @@ export class Reporter {
     const { pool, live, releasing } = facts;
     // What was emptied is written anew with the reset that it asks for: it would ask again.
     const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
-    if (isNewReset)
-      await editMetadata(object, { annotations: { [resetAnnotation]: "" } }, this.world, this.deps.objects);
+    if (isNewReset) await this.writer.change(object, { metadata: { annotations: { [resetAnnotation]: "" } } });
     const status = poolStatus(isNewReset ? { ...facts, rebuilding: beingReset } : facts);
     let latest = this.world.get(objectKey(object)) ?? object;
     // Whoever defines pools of its own has addresses of those, also where one has the same name.
@@ -111,12 +110,12 @@ export class Reporter {
         latest = await this.quarantine.write(latest, live, scene.conflicting);
       },
       async () => {
-        latest = await this.write(latest, status, { generation, hasHeartbeat: false });
+        latest = await this.writer.status(latest, status, { generation, hasHeartbeat: false });
       },
       async () => {
         // What cannot be read may be in use, or not: the finalizer stays as it is.
         if (!isUnreadable(name, scene.record) && this.allocator.loss.left(name) === 0)
-          await setFinalizer(latest, poolFinalizer, isInUse, this.world, this.deps.objects);
+          await this.writer.finalizer(latest, poolFinalizer, isInUse);
       },
     ]);
     this.tellWrong(object, status);
@@ -237,20 +236,20 @@ export class Reporter {
     if (other.length > 0) {
       const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
       steps.push(async () => {
-        latest = await editMetadata(latest, { annotations: changed }, this.world, this.deps.objects);
+        latest = await this.writer.change(latest, { metadata: { annotations: changed } });
       });
     }
     // The conditions that unlock the spec stay until it is written.
     steps.push(async () => {
       if (spec !== undefined && !isSuperset(object.spec, spec)) {
         if (needs !== undefined) await this.checkNeeded(needs);
-        if (unlock !== undefined) latest = await this.write(latest, { conditions: unlock }, style);
-        latest = await this.own(latest, spec, !yields);
+        if (unlock !== undefined) latest = await this.writer.status(latest, { conditions: unlock }, style);
+        latest = await this.writer.apply(latest, spec, !yields);
       }
-      if (conditions !== undefined) latest = await this.write(latest, { ...(fields && { fields }), conditions }, style);
+      if (conditions !== undefined)
+        latest = await this.writer.status(latest, { ...(fields && { fields }), conditions }, style);
     });
-    if (finalizer !== undefined)
-      steps.push(() => setFinalizer(latest, finalizer.name, finalizer.isWanted, this.world, this.deps.objects));
+    if (finalizer !== undefined) steps.push(() => this.writer.finalizer(latest, finalizer.name, finalizer.isWanted));
     await takeAll(steps);
   }
 
@@ -258,27 +257,6 @@ export class Reporter {
   private async checkNeeded(key: string): Promise<void> {
     if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
       throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
-  }
-
-  /** Sets fields beside the user's, or takes them by force. The uid sees to it that an object which was deleted is not made anew. */
-  private async own(object: Seen, spec: Bag, force: boolean): Promise<Seen> {
-    const { apiVersion, kind, metadata } = object;
-    const { name, namespace, uid } = metadata;
-    const part = { apiVersion, kind, metadata: { name, ...(namespace && { namespace }), uid }, spec };
-    const how = { manager: "nodeippool", force };
-    const watched = this.world.kindFor(object);
-    return this.world.take(watched, await this.deps.objects.apply(watched, part, how));
-  }
-
-  private async write(object: Seen, status: Status, style: Style): Promise<Seen> {
-    const patch = statusPatch(asBag(object.status), status, style, timeOf(this.deps));
-    if (patch === undefined) return object;
-    const kind = this.world.kindFor(object);
-    const { name, namespace, uid, resourceVersion } = object.metadata;
-    const body = { metadata: { uid, resourceVersion }, status: patch };
-    const options = { type: "merge", subresource: "status" } as const;
-    const stored = await this.deps.objects.patch(kind, name, namespace, body, options);
-    return this.world.take(kind, stored);
   }
 }
 

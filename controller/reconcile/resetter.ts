@@ -8,7 +8,7 @@ import type { Reset } from "../allocate/reset.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { editMetadata } from "../write/metadata.ts";
+import { Writer } from "../write/writer.ts";
 import type { Reporter } from "./reporter.ts";
 
 /**
@@ -25,12 +25,14 @@ export class Resetter {
   private readonly world: World;
   private readonly allocator: Allocator;
   private readonly reporter: Reporter;
+  private readonly writer: Writer;
 
   constructor(deps: Dependencies, world: World, allocator: Allocator, reporter: Reporter) {
     this.deps = deps;
     this.world = world;
     this.allocator = allocator;
     this.reporter = reporter;
+    this.writer = new Writer(deps, world);
   }
 
   /** Resolves to the milliseconds after which to look again, if it is not done. */
@@ -50,7 +52,7 @@ export class Resetter {
       return 0;
     }
     if (await this.allocator.hasToFree(key)) return this.deps.timing.fresh;
-    await editMetadata(object, { annotations: { [resetAnnotation]: null } }, this.world, this.deps.objects);
+    await this.writer.change(object, { metadata: { annotations: { [resetAnnotation]: null } } });
     await this.reporter.report(objectKey(pool));
     await this.tellKept(reset);
     return undefined;

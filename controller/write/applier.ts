@@ -5,7 +5,6 @@ import type { MadeObjects } from "../../integrations/contract/made-objects.ts";
 import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import type { Recording } from "../../integrations/contract/recording.ts";
-import type { Stored } from "../../kube/index.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
@@ -17,10 +16,10 @@ import type { Dependencies } from "../dependencies.ts";
 import { type Change, changeOf, isEnd, isOfContent, leftMessage } from "./change.ts";
 import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
 import { DelayedEvents } from "./delayed-events.ts";
-import { setFinalizer } from "./finalizer.ts";
-import { isReplaced, replacement } from "./replacement.ts";
+import { isReplaced } from "./replacement.ts";
 import { type MadeOf, Rollouts } from "./rollouts.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
+import { Writer } from "./writer.ts";
 
 /** Makes objects what they should be: creates, replaces, deletes; never one that somebody else made. */
 export class Applier {
@@ -30,6 +29,7 @@ export class Applier {
   private readonly allocator: Allocator;
   private readonly again: (key: string) => void;
   private readonly rollouts: Rollouts;
+  private readonly writer: Writer;
   /** What each object was made of, also once it is gone. */
   private readonly sources = new Map<string, string>();
   private readonly compared = new Compared();
@@ -42,6 +42,7 @@ export class Applier {
     this.allocator = allocator;
     this.again = again;
     this.delayed = new DelayedEvents(deps);
+    this.writer = new Writer(deps, world);
     this.rollouts = new Rollouts(world, wanted, allocator);
   }
 
@@ -76,8 +77,8 @@ export class Applier {
     const change = this.changeOf(key, owner, wanted, there, integration);
     if (isEnd(change) && isWaiting(owner, this.world, this.deps.integrations)) return;
     const isWrite = change === "create" || change === "replace";
-    // Nothing is made, or taken away, by a record that may be outdated; timing.ts says why that matters.
-    const isOld = asOf === undefined || this.deps.clock.now() - asOf > this.deps.timing.send;
+    // Nothing is made, or taken away, by a record that may be outdated.
+    const isOld = this.writer.isTooOld(asOf);
     const isOpen = change !== "none" && this.isOpen(key, wanted, there);
     const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made));
     if ((isOld && (isWrite || isEnd(change))) || isMissing) {
@@ -211,15 +212,8 @@ export class Applier {
     const whole = there === undefined || isReplaced(there, kind) ? withAppliedDigest(ours, wanted.fingerprint) : ours;
     const key = objectKey(object);
     try {
-      const { objects } = this.deps;
-      const stored =
-        there === undefined
-          ? await objects.create(kind, whole)
-          : await objects.patch(kind, there.metadata.name, there.metadata.namespace, replacement(whole, there, kind), {
-              type: "json",
-            });
-      this.note(wanted, stored);
-      this.world.take(kind, stored);
+      const read = (stored: object) => this.note(wanted, stored);
+      await (there === undefined ? this.writer.create(whole, read) : this.writer.replace(there, whole, read));
     } catch (error) {
       await this.recover(key, error);
     }
@@ -227,7 +221,7 @@ export class Applier {
 
   private async delete(key: string, there: Seen): Promise<void> {
     try {
-      await this.deps.objects.delete(this.world.kindFor(there), there as unknown as Stored);
+      await this.writer.delete(there);
       await refresh(key, this.world, this.deps.objects);
     } catch (error) {
       await this.recover(key, error);
@@ -236,7 +230,7 @@ export class Applier {
 
   private async unprotect(there: Seen, { protection }: MadeObjects): Promise<void> {
     try {
-      if (protection !== undefined) await setFinalizer(there, protection, false, this.world, this.deps.objects);
+      if (protection !== undefined) await this.writer.finalizer(there, protection, false);
     } catch (error) {
       await this.recover(objectKey(there), error);
     }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { promisify } from "node:util";
 import { afterEach, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { parseAllDocuments } from "yaml";
-import { finalizer } from "../../controller/write/finalizer.ts";
+import { poolFinalizer as finalizer } from "../../controller/write/writer.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { installNmstate, installNodeIPPool } from "../support/cluster/kinds.ts";
 import { clusterOfFile } from "../support/cluster/of-file.ts";

@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { join } from "node:path";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type PoolFacts, poolStatus } from "../../controller/reconcile/pool-status.ts";
-import { statusPatch } from "../../controller/reconcile/status.ts";
+import { statusPatch } from "../../controller/write/status.ts";
 import { parsePool, unwrap } from "../../core/index.ts";
 import { root } from "../support/console.ts";
 import { command, orSkip } from "../support/tools/tools.ts";

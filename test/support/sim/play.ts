@@ -141,6 +141,7 @@ export abstract class Play {
       clock: this.time,
       timing,
       random: this.random,
+      today: this.today,
       log: ({ message, key, error }: LogEvent) => this.trace.push(`log: ${message} ${key ?? ""} ${error ?? ""}`),
     };
     const state: StateBackend = {
@@ -157,8 +158,8 @@ export abstract class Play {
       recorded: (change) => this.golden.push(`record ${textOf(change)}`),
       wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
     };
-    const { integrations, today } = this;
-    const engine = new Engine({ ...deps, state, integrations, today, observer });
+    const { integrations } = this;
+    const engine = new Engine({ ...deps, state, integrations, observer });
     const looking = [engine, ...reconcilers.map((one) => new ReconcileLoop(deps, one))];
     me = {
       cache,

@@ -47,6 +47,7 @@ export class SimReconciler {
         clock: this.clock,
         timing,
         random: () => 0.5,
+        today: () => new Date(Date.UTC(2026, 0, 1) + this.clock.now()),
         log: (event) => void this.logged.push(event),
         observer: {
           ran: () => {},

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { finalizer } from "../../../controller/write/finalizer.ts";
+import { poolFinalizer as finalizer } from "../../../controller/write/writer.ts";
 import { formatAddress } from "../../../core/index.ts";
 import { childLabels } from "../../../schema/node.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";

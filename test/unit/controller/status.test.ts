@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { statusPatch } from "../../../controller/reconcile/status.ts";
+import { statusPatch } from "../../../controller/write/status.ts";
 
 const now = "2026-01-02T00:00:00Z";
 const old = "2026-01-01T00:00:00Z";

@@ -19,10 +19,10 @@ export interface AllocateOptions extends PlanningOptions, MergeOptions {
 }
 
 /** How often it begins anew where somebody else has changed the record meanwhile: one of all who race is always through. */
-const most = 10;
+const maxTries = 10;
 
 export async function allocateVerb(path: string, options: AllocateOptions): Promise<void> {
-  await allocateOnce(path, options, most);
+  await allocateOnce(path, options, maxTries);
 }
 
 async function allocateOnce(path: string, options: AllocateOptions, tries: number): Promise<void> {

@@ -138,7 +138,7 @@ function othersOf(step: LockStep): readonly Snapshot[] | undefined {
   return step.kind === "merge" ? [step.after, step.base] : [];
 }
 
-const most = 5;
+const maxNamed = 5;
 
 function issuesOf(
   lost: readonly Lost[],
@@ -177,7 +177,7 @@ function takenNote(lost: readonly Lost[], { allocations }: Snapshot): string {
 }
 
 function lostIssues(lost: readonly Lost[], revision: string, why: string, back: string): Issue[] {
-  const shown = lost.slice(0, most);
+  const shown = lost.slice(0, maxNamed);
   const issues = shown.map(({ line, fresh }): Issue => {
     const [old, now] = [line, fresh].map(formatBlock);
     return { message: `${ownerName(line.claim)} has ${old} in ${revision}, and would get ${now}: ${why}` };
@@ -186,13 +186,13 @@ function lostIssues(lost: readonly Lost[], revision: string, why: string, back: 
 }
 
 function issuesOfGiven(given: readonly GivenAway[], lock: string): Issue[] {
-  const shown = given.slice(0, most);
+  const shown = given.slice(0, maxNamed);
   const issues = shown.map((one): Issue => ({ message: describeGivenAway(one, lock) }));
   const mend = mendGivenAway(given[0] as GivenAway, lock);
   return hinted(issues, given.length, `${mend} ${releasedHint(shown.map(({ line }) => line))}`);
 }
 
 function hinted(issues: readonly Issue[], count: number, hint: string): Issue[] {
-  const more = count > most ? `${count - most} more lines are lost. ` : "";
+  const more = count > maxNamed ? `${count - maxNamed} more lines are lost. ` : "";
   return [...issues.slice(0, -1), { ...(issues.at(-1) as Issue), hint: `${more}${hint}` }];
 }

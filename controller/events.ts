@@ -17,7 +17,7 @@ export interface Finder {
 }
 
 /** So many addresses are named one by one. */
-const few = 10;
+const maxNamed = 10;
 
 /**
  * What is said of addresses that were allocated, were adopted (their owners had them already), or are free again. A fleet of nodes must not make a fleet of Events.
@@ -39,7 +39,7 @@ export function eventsOf(
   const said = (about: string, message: string): Said => ({ about, type: "Normal", reason, message });
   const grouped = (by: (line: Allocation) => string, some = lines) => [...Map.groupBy(some, by)];
   const keyOfOwner = ({ claim }: Allocation) => finder.keyOfOwner(ownerOfKey(claim)) ?? "";
-  const owners = lines.length > few ? [] : lines.filter((line) => keyOfOwner(line) !== sourceOf(line.claim));
+  const owners = lines.length > maxNamed ? [] : lines.filter((line) => keyOfOwner(line) !== sourceOf(line.claim));
   const forWhom = ({ claim }: Allocation) => ` for ${sourceOf(claim)?.replace(/^[^/]*\//, "")}`;
   return [
     ...grouped(keyOfOwner, owners).map(([owner, own]) =>
@@ -62,7 +62,7 @@ export function eventsOf(
 function listed(lines: readonly Allocation[], more: (line: Allocation) => string): string {
   const text = (line: Allocation) => `${ownerName(line.claim)} ${formatBlock(line)}${more(line)}`;
   const [first, last] = [lines[0] as Allocation, lines.at(-1) as Allocation];
-  return lines.length > few ? `${lines.length}: ${text(first)} to ${text(last)}` : lines.map(text).join(", ");
+  return lines.length > maxNamed ? `${lines.length}: ${text(first)} to ${text(last)}` : lines.map(text).join(", ");
 }
 
 /**

@@ -84,7 +84,7 @@ const [isKind, isNamespace, isName] = [kind, namespace, name].map((pattern) => n
   RegExp,
   RegExp,
 ];
-const longest = 400;
+const maxLength = 400;
 
 /** Does `parseOwner` read what `formatOwner` writes of it? */
 export function isOwner(owner: Owner): boolean {
@@ -92,19 +92,19 @@ export function isOwner(owner: Owner): boolean {
     isKind.test(owner.kind) &&
     (owner.namespace === undefined || isNamespace.test(owner.namespace)) &&
     isName.test(owner.name) &&
-    formatOwner(owner).length <= longest
+    formatOwner(owner).length <= maxLength
   );
 }
 
 /** May a claim have this name? */
 export function isClaimName(text: string): boolean {
-  return text !== "" && text.length <= longest && isPlain(text);
+  return text !== "" && text.length <= maxLength && isPlain(text);
 }
 
 /** Reads what `formatOwner` writes. */
 export function parseOwner(text: string): Parsed<Owner> {
   const match = ownerPattern.exec(text);
-  if (match === null || text.length > longest)
+  if (match === null || text.length > maxLength)
     return {
       issues: [
         {

@@ -44,7 +44,7 @@ interface Failure {
 const sentFields = ["claims", "allowMove", "confirmRelease", "moved", "release", "previous"] as const;
 
 /** At most so many mistakes are told at once. */
-const most = 50;
+const maxNamed = 50;
 
 /** Plans. All that is wrong is said at once; no property is named, because the engine would print its value. */
 export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?: SetState; failures?: Failure[] }> {
@@ -58,8 +58,8 @@ export async function check(olds: SetState, sent: SentInputs): Promise<{ inputs?
     if (!(error instanceof IpamError)) throw error;
     const isSecret = news.secret || [olds, ...statesOf(news.previous)].some(({ secret }) => secret);
     const reasons = error.issues.map((issue) => reasonOf(error.code, issue, news.state, isSecret));
-    const more = reasons.length <= most ? [] : [`and ${reasons.length - most} more`];
-    return { failures: [...reasons.slice(0, most), ...more].map((reason) => ({ property: "", reason })) };
+    const more = reasons.length <= maxNamed ? [] : [`and ${reasons.length - maxNamed} more`];
+    return { failures: [...reasons.slice(0, maxNamed), ...more].map((reason) => ({ property: "", reason })) };
   }
 }
 

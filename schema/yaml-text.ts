@@ -31,7 +31,7 @@ export function yamlOfEach(list: readonly object[]): string[] {
 }
 
 /** So many texts with gaps are kept. */
-const most = 1_000;
+const maxKnown = 1_000;
 
 /** `yamlOf`, which writes data with a gap for each plain word once, and fills its text in for all that share it. */
 export function yamlWriter(): (data: object) => string {
@@ -41,7 +41,7 @@ export function yamlWriter(): (data: object) => string {
     const { json, words, isPlain } = gapped(data);
     if (!isPlain) return yamlOf(data);
     const texts = known.get(json) ?? yamlOf(JSON.parse(json)).split(gap);
-    if (known.size === most) known.clear();
+    if (known.size === maxKnown) known.clear();
     known.set(json, texts);
     // Somebody wrote the gap's own text in a key or a sentence.
     if (texts.length !== words.length + 1) return yamlOf(data);

@@ -54,7 +54,7 @@ const wide = BigInt(width);
 /** A map of up to so many rows is drawn without folds. */
 const unfolded = 64n;
 /** More rows than this nobody looks at. */
-const most = 128;
+const maxCells = 128;
 
 /** A large pool shows the rows that hold something; the others are folded. */
 export function mapOf(view: PoolView, pool: Pool): PoolMap {
@@ -67,7 +67,7 @@ export function mapOf(view: PoolView, pool: Pool): PoolMap {
   const legend = cells
     .filter((cell) => counts[cell] > 0n)
     .map((cell) => ({ cell, text: `${count(counts[cell])} ${cellNames[cell]}` }));
-  return { pieces: shown.slice(0, most), more: Math.max(shown.length - most, 0), legend };
+  return { pieces: shown.slice(0, maxCells), more: Math.max(shown.length - maxCells, 0), legend };
 }
 
 /** The range of a pool, and every line wherever it is, as runs in order. Costs what the lines cost, not the addresses. */

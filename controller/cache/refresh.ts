@@ -41,7 +41,7 @@ export function fetched(key: string, world: World, objects: Objects): Promise<St
 }
 
 /** So many requests are sent at once for one decision. */
-const parallel = 16;
+const maxInFlight = 16;
 
 /** Asks for each, some at a time. */
 export async function inParallel<Item, Answer>(
@@ -49,7 +49,7 @@ export async function inParallel<Item, Answer>(
   ask: (item: Item) => Promise<Answer>,
 ): Promise<Answer[]> {
   const answers: Answer[] = [];
-  for (let i = 0; i < items.length; i += parallel)
-    answers.push(...(await Promise.all(items.slice(i, i + parallel).map(ask))));
+  for (let i = 0; i < items.length; i += maxInFlight)
+    answers.push(...(await Promise.all(items.slice(i, i + maxInFlight).map(ask))));
   return answers;
 }

@@ -16,7 +16,7 @@ import type { Dependencies } from "../dependencies.ts";
 import { Writer } from "../write/writer.ts";
 
 /** So many addresses of a pool are kept from others. */
-const most = 100;
+const maxConflicts = 100;
 
 /** What an object, by its key, has found out. */
 interface Found extends Detected {
@@ -53,7 +53,7 @@ export function nextConflicts({ known, lines, found, mayLeaveOut, conflicting }:
   const left = new Set(conflicting);
   const by = new Set<string>();
   for (const one of own.filter(({ isConflict, address }) => isConflict && !known.has(address))) {
-    if (next.size >= most || !mayLeaveOut(one.claim, left)) continue;
+    if (next.size >= maxConflicts || !mayLeaveOut(one.claim, left)) continue;
     next.set(one.address, one.mac);
     left.add(one.claim);
     by.add(one.by);

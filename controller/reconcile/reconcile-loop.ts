@@ -14,7 +14,7 @@ import { Debounce } from "../write/debounce.ts";
 import { Writer } from "../write/writer.ts";
 
 /** How many requests are in flight at once. */
-const parallel = 16;
+const maxInFlight = 16;
 
 /** What the loop is built with. */
 type LoopDependencies = Pick<Dependencies, "cache" | "objects" | "clock" | "random" | "log" | "timing" | "today"> & {
@@ -41,7 +41,7 @@ export class ReconcileLoop {
     this.world = new World(cache, kindsOfReconciler(reconciler), ({ owners }) => this.changed(owners));
     this.writer = new Writer(deps, this.world);
     this.queue = new Queue((name) => this.reconcile(name), {
-      parallel,
+      parallel: maxInFlight,
       clock,
       random,
       failed: (key, error, pause) =>
@@ -142,7 +142,7 @@ const outdated = new IpamError("conflict", "what it is right by is otherwise on 
 const tooLate = new IpamError("conflict", "what it is right by was asked too long ago");
 
 /** How many steps are taken by one look at what they need. */
-const most = 100;
+const maxTogether = 100;
 
 /** Steps one by one; those that share what they need may be taken at the same time. */
 function together(steps: readonly Step[]): Step[][] {
@@ -150,7 +150,8 @@ function together(steps: readonly Step[]): Step[][] {
   for (const step of steps) {
     const last = groups.at(-1);
     const needs = needsOf(step);
-    const isAlike = needs !== undefined && last?.[0] !== undefined && needsOf(last[0]) === needs && last.length < most;
+    const isAlike =
+      needs !== undefined && last?.[0] !== undefined && needsOf(last[0]) === needs && last.length < maxTogether;
     if (isAlike) last.push(step);
     else groups.push([step]);
   }

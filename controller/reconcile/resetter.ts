@@ -66,8 +66,8 @@ export class Resetter {
     const freeOnce = new Set(
       kept.map(({ claim }) => integrationOf(claim, this.deps.integrations)?.freeOnce ?? byReports),
     );
-    const some = kept.slice(0, few).map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`);
-    const rest = kept.length > few ? ` and ${kept.length - few} more` : "";
+    const some = kept.slice(0, maxNamed).map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`);
+    const rest = kept.length > maxNamed ? ` and ${kept.length - maxNamed} more` : "";
     const why = [...freeOnce].join("; or ");
     const message = `${resetAnnotation} kept ${some.join(", ")}${rest} of pool ${pool}: an address is free once ${why}.`;
     this.deps.observer?.wrong(key, "ResetKept", message);
@@ -75,7 +75,7 @@ export class Resetter {
 }
 
 /** So many addresses are named. */
-const few = 5;
+const maxNamed = 5;
 /** When addresses of nodes are free. */
 const byReports =
   "the report of its node (kubectl get nns) shows its NIC without it, or knows no such NIC, and the node's policy is not in progress (kubectl get nnce)";

@@ -12,9 +12,9 @@ import { keyOfLine } from "../record/release-hold.ts";
 /** For so many milliseconds an address may be releasing without an Event. */
 export const releasingDelay = 60_000;
 /** So many addresses are named in one message. */
-const few = 3;
+const maxNamed = 3;
 /** For so many addresses an object that was made for one owner has its own Event. */
-const most = 10;
+const maxOwnEvents = 10;
 
 /** An address that is releasing for more than a minute. */
 interface Stuck {
@@ -70,7 +70,7 @@ export class StillReleasing {
     const long = lines.filter((line) => record.hold.seenFor(line) >= releasingDelay && !proof.isBlind(line));
     const byObject = new Map<string, Stuck[]>();
     for (const [i, one] of (await this.stuck(long)).entries())
-      for (const key of this.about(one.line, i < most)) byObject.set(key, [...(byObject.get(key) ?? []), one]);
+      for (const key of this.about(one.line, i < maxOwnEvents)) byObject.set(key, [...(byObject.get(key) ?? []), one]);
     for (const [key, stuck] of byObject) this.deps.observer?.wrong(key, "StillReleasing", this.messageOf(stuck));
     return Math.min(releasingDelay, ...waits);
   }
@@ -105,13 +105,13 @@ export class StillReleasing {
   private messageOf(stuck: readonly Stuck[]): string {
     const next = stuck.find((one) => one.next !== undefined)?.next;
     const same = stuck.filter((one) => one.next === next);
-    const named = same.slice(0, few).map(({ line, why }) => `${nameOf(line)}: ${why}`);
-    const more = same.length > few ? `; and ${same.length - few} more` : "";
+    const named = same.slice(0, maxNamed).map(({ line, why }) => `${nameOf(line)}: ${why}`);
+    const more = same.length > maxNamed ? `; and ${same.length - maxNamed} more` : "";
     return `Still releasing after a minute: ${named.join("; ")}${more}. ${next ?? this.releaseByName(same)}`;
   }
 
   private releaseByName(stuck: readonly Stuck[]): string {
-    const names = stuck.slice(0, few).map(({ line }) => formatBlock(line));
+    const names = stuck.slice(0, maxNamed).map(({ line }) => formatBlock(line));
     return `If you know that it is off: ${releaseCommand(names, this.deps.state.where?.namespace)}`;
   }
 }

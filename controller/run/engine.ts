@@ -23,7 +23,7 @@ import { Applier } from "../write/applier.ts";
 import { Wanted, wantedObject } from "../write/wanted.ts";
 
 /** How many requests are in flight at once. */
-const parallel = 32;
+const maxInFlight = 32;
 /** So many owners are looked at in one go: what is made of them is written before it is too old, and takes little memory. */
 const batch = 500;
 
@@ -74,7 +74,7 @@ export class Engine {
     this.integrations = integrations;
     this.world = new World(cache, kindsOf(integrations), (concern, key) => this.changed(concern, key));
     this.queue = new Queue((key) => this.run(key), {
-      parallel,
+      parallel: maxInFlight,
       // Addresses first: how it all stands is told when there is nothing else to do.
       isLast: (key) => key.startsWith("report ") || key === "releasing",
       clock,

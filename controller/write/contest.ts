@@ -7,7 +7,7 @@ import { changedFields, fieldPath, isOnlyDropped } from "./superset.ts";
 import type { Contested, Refused, Write } from "./write-limit.ts";
 
 /** So many fields are named. */
-const most = 5;
+const maxFields = 5;
 
 /** What can change an object as it is written. */
 const changers = "kubectl get mutatingwebhookconfigurations and kubectl get mutatingadmissionpolicies";
@@ -49,7 +49,7 @@ function newCrd({ apiVersion, plural }: Write["resource"]): string {
 }
 
 function listed(fields: readonly string[]): string {
-  return fields.slice(0, most).join(", ") + (fields.length > most ? " and others" : "");
+  return fields.slice(0, maxFields).join(", ") + (fields.length > maxFields ? " and others" : "");
 }
 
 /** Returns the key of the object that users look at for a write: what the written one was made of, if it is there, or that itself. */

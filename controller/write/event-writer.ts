@@ -6,11 +6,11 @@ import { eventOfProblem, eventsOf, eventWrite, type Finder, type Said, type Writ
 /** What happens within so many milliseconds is said at once. */
 const settle = 1000;
 /** So many Events are written in one go. What happened beyond that is dropped; what is wrong is said the next time. */
-const most = 100;
+const maxEvents = 100;
 /** A server keeps Events for so many milliseconds. */
 const kept = 60 * 60_000;
 /** The longest message that an API server takes. */
-const longest = 1024;
+const maxMessage = 1024;
 
 const resource = { apiVersion: "v1", plural: "events" };
 const component = "nodeippool-controller";
@@ -83,9 +83,9 @@ export class EventWriter {
         this.finder,
       ),
     );
-    const problems = [...this.problems].slice(0, Math.max(0, most - facts.length));
+    const problems = [...this.problems].slice(0, Math.max(0, maxEvents - facts.length));
     for (const [key] of problems) this.problems.delete(key);
-    return [...facts.slice(0, most), ...problems.map(([, said]) => said)];
+    return [...facts.slice(0, maxEvents), ...problems.map(([, said]) => said)];
   }
 
   private async write(said: Said): Promise<void> {
@@ -124,7 +124,7 @@ export class EventWriter {
       involvedObject: { apiVersion, kind, name: of, ...(namespace === undefined ? {} : { namespace }), uid },
       type: said.type,
       reason: said.reason,
-      message: said.message.slice(0, longest),
+      message: said.message.slice(0, maxMessage),
       count: 1,
       firstTimestamp: time,
       lastTimestamp: time,
@@ -148,7 +148,7 @@ export class EventWriter {
   /** Says it once more. */
   private async count(said: Said, { name, count }: { readonly name: string; readonly count: number }): Promise<void> {
     const namespace = this.find(said.about)?.metadata.namespace ?? "default";
-    const body = { count: count + 1, message: said.message.slice(0, longest), lastTimestamp: timeOf(this.deps) };
+    const body = { count: count + 1, message: said.message.slice(0, maxMessage), lastTimestamp: timeOf(this.deps) };
     await this.deps.objects.patch(resource, name, namespace, body, { type: "merge" });
   }
 }

@@ -26,14 +26,14 @@ export function describeChanges(proposed: Plan, pool?: string): string[] {
 }
 
 /** How many changes an error tells: beyond them, people look at the plan itself. */
-const most = 20;
+const maxNamed = 20;
 
 /** As many lines of what a plan changes as an error can hold, what is new last, and how many more there are. */
 export function shortened(changes: readonly string[]): readonly string[] {
-  if (changes.length <= most) return changes;
+  if (changes.length <= maxNamed) return changes;
   const isNew = (change: string) => change.startsWith("+");
   const all = [...changes.filter((change) => !isNew(change)), ...changes.filter(isNew)];
-  return [...all.slice(0, most), `and ${changes.length - most} more`];
+  return [...all.slice(0, maxNamed), `and ${changes.length - maxNamed} more`];
 }
 
 /** What is not as it was with a line that keeps its address. One that says the same was releasing. */

@@ -18,9 +18,9 @@ export interface Presence {
 const nothingKnown: Presence = { isThere: () => undefined, whyIdle: () => undefined, placeOf: () => undefined };
 
 /** A release of so few addresses is not doubtful, unless it is at least half of a group. */
-const few = 3;
+const maxSmall = 3;
 /** A refusal names so many policies, owners or pools. */
-const most = 5;
+const maxNamed = 5;
 
 /**
  * Returns the refusal of a plan that releases addresses as a mistake would, or undefined: it takes addresses from owners
@@ -55,7 +55,7 @@ export function releaseRefusal(
     .map(doubtfulOf)
     .filter((groups) => groups.length > 0);
   const doubtful = found.find((groups) => groups.some(isWhole)) ?? found[0] ?? [];
-  const issues = doubtful.slice(0, most).map(({ name, lines, held }): Issue => {
+  const issues = doubtful.slice(0, maxNamed).map(({ name, lines, held }): Issue => {
     const count = lines.length < held ? `${lines.length} of ${held}` : held === 1 ? "the only" : `all ${held}`;
     const ofWhom = ({ claim }: Allocation) => (ownerOfKey(claim) === name ? "" : ` of ${ownerName(claim)}`);
     const which = listed(lines.map((line) => `${formatBlock(line)}${ofWhom(line)}`));
@@ -63,8 +63,8 @@ export function releaseRefusal(
     const message = `this plan releases ${count} ${addresses} of ${name} (${which}): ${reasonFor(name, lines, presence)}`;
     return { message, ...placed(lines.map(presence.placeOf).find((at) => at !== undefined)) };
   });
-  if (doubtful.length > most)
-    issues.push({ message: `this plan releases addresses of ${doubtful.length - most} more like these` });
+  if (doubtful.length > maxNamed)
+    issues.push({ message: `this plan releases addresses of ${doubtful.length - maxNamed} more like these` });
   if (issues.length === 0 && isBulk(released.length, held))
     issues.push({
       message: `this plan releases ${released.length} of ${held} addresses of set ${proposed.set}: ${likely(released)}`,
@@ -101,7 +101,7 @@ function isHalf(released: readonly Allocation[], held: readonly Allocation[]): b
 }
 
 function isMuch(released: number, held: number): boolean {
-  return released > few && released * 5 > held;
+  return released > maxSmall && released * 5 > held;
 }
 
 /** The policy, or the claim of this name, that asked for a line of a node; any other owner asks for itself. */

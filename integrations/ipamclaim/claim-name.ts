@@ -12,7 +12,7 @@ import { createHash } from "node:crypto";
 export function claimNameOf(vm: string, network: string): string {
   const plain = `${vm}.${network}`;
   const isPlain = plainName.test(network) && !/-[0-9a-f]{8}$/.test(network);
-  if (isPlain && plain.length <= longest) return plain;
+  if (isPlain && plain.length <= maxNameLength) return plain;
   return `${trimmed(vm, 180)}.${madePlain(network, 60)}-${digest(`${vm}/${network}`).slice(0, 8)}`;
 }
 
@@ -24,10 +24,10 @@ export function extensionsNameOf(vm: string, network: string): string {
   const parts = `${vm}.${network}`
     .toLowerCase()
     .match(/[a-z0-9](?:[-a-z0-9]*[a-z0-9])?(?:\.[a-z0-9](?:[-a-z0-9]*[a-z0-9])?)*/g);
-  return (parts ?? []).join(".").slice(0, longest);
+  return (parts ?? []).join(".").slice(0, maxNameLength);
 }
 
-const longest = 253;
+const maxNameLength = 253;
 const plainName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
 /** What the pool of a network is called: as the network, where that is a plain name, else that made so, with a digest behind it. */

@@ -132,20 +132,20 @@ function indexesOf(object: Bag): Parsed<readonly number[]> {
 }
 
 /** One ConfigMap holds no more. */
-const most = 10_000;
+const maxPods = 10_000;
 
 function isNatural(value: unknown): value is number {
   return typeof value === "number" && Number.isInteger(value) && value >= 0;
 }
 
 function isCount(value: unknown): value is number {
-  return isNatural(value) && value <= most;
+  return isNatural(value) && value <= maxPods;
 }
 
 function replicasOf(object: Bag): Parsed<number> {
   const replicas = asWorkload(object).spec.replicas ?? 1;
   if (isCount(replicas)) return { value: replicas };
-  return { issues: [{ message: `replicas must be a number, at most ${most}`, path: ["spec", "replicas"] }] };
+  return { issues: [{ message: `replicas must be a number, at most ${maxPods}`, path: ["spec", "replicas"] }] };
 }
 
 function ordinalsOf(object: Bag): Parsed<readonly number[]> {
@@ -181,7 +181,7 @@ function indexesOfDeployment(object: Bag): Parsed<readonly number[]> {
   const all = type === "Recreate" ? replicas.value : replicas.value + Number(surge);
   if (isCount(all) && (type === "Recreate" || isCount(surge))) return { value: numbers(all) };
   const path = ["spec", "strategy", "rollingUpdate", "maxSurge"];
-  return { issues: [{ message: `maxSurge must be a number or a percentage, for at most ${most} pods`, path }] };
+  return { issues: [{ message: `maxSurge must be a number or a percentage, for at most ${maxPods} pods`, path }] };
 }
 
 function indexesAsked(text: string, replicas: number): Parsed<readonly number[]> {
@@ -191,7 +191,10 @@ function indexesAsked(text: string, replicas: number): Parsed<readonly number[]>
   const path = pathOfAnnotation(countAnnotation);
   return {
     issues: [
-      { message: `annotation ${countAnnotation} must be a number as in "5" or "+1", for at most ${most} pods`, path },
+      {
+        message: `annotation ${countAnnotation} must be a number as in "5" or "+1", for at most ${maxPods} pods`,
+        path,
+      },
     ],
   };
 }

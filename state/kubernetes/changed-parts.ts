@@ -4,7 +4,7 @@ import type { Index } from "./subnet-index.ts";
 import { partName } from "./subnet-records.ts";
 
 /** How many parts are written at once. */
-const parallel = 16;
+const maxInFlight = 16;
 
 /** Works on the first alone, and then on the others, some at once; after a failure on none that has not begun. Returns all failures. */
 export async function firstThenOthers<T>(all: readonly T[], work: (one: T) => Promise<void>): Promise<unknown[]> {
@@ -15,7 +15,7 @@ export async function firstThenOthers<T>(all: readonly T[], work: (one: T) => Pr
     for (const one of left) if (failures.length === 0) await attempt(one);
   };
   for (const one of all.slice(0, 1)) await attempt(one);
-  await Promise.all(Array.from({ length: parallel }, lane));
+  await Promise.all(Array.from({ length: maxInFlight }, lane));
   return failures;
 }
 

@@ -65,8 +65,8 @@ export class AddressPlan extends Construct {
   static configure(app: App, props: AddressPlanProps = {}): void {
     const plan = AddressPlan.of(app);
     if (plan.props !== undefined) throw new IpamError("invalid", "AddressPlan.configure is called twice for one app");
-    const stranger = unknownField(props, ["lock", "state", "set", "allowMove"]);
-    if (stranger !== undefined) throw new IpamError("invalid", `AddressPlan.configure: ${stranger}`);
+    const unknown = unknownField(props, ["lock", "state", "set", "allowMove"]);
+    if (unknown !== undefined) throw new IpamError("invalid", `AddressPlan.configure: ${unknown}`);
     if (props.set !== undefined) checkSet(props.set);
     if (props.state !== undefined && props.state?.snapshot === undefined)
       throw new IpamError("invalid", "AddressPlan.configure: state is what await loadState(backend) gives");

@@ -34,8 +34,8 @@ export class Manifests extends Construct {
     const { path, scopes } = this.node;
     if (!scopes.some((one) => Chart.isChart(one)))
       throw new IpamError("invalid", `${path} must be in a chart: its objects are objects of that`);
-    const stranger = unknownField(props, ["objects", "nodes"]);
-    if (stranger !== undefined) throw new IpamError("invalid", `${path}: ${stranger}`);
+    const unknown = unknownField(props, ["objects", "nodes"]);
+    if (unknown !== undefined) throw new IpamError("invalid", `${path}: ${unknown}`);
     const kinds = readKinds();
     const plan = AddressPlan.of(this);
     for (const [i, object] of props.objects.entries()) {

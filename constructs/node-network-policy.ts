@@ -99,8 +99,8 @@ export class NodeNetworkPolicy extends Construct {
     if (!this.node.scopes.some((one) => Chart.isChart(one)))
       throw new IpamError("invalid", `${this.node.path} must be in a chart: its policies are objects of that`);
     this.name = props.metadata?.name ?? id;
-    const stranger = unknownField(props, fields);
-    if (stranger !== undefined) throw new IpamError("invalid", `policy ${this.name}: ${stranger}`);
+    const unknown = unknownField(props, fields);
+    if (unknown !== undefined) throw new IpamError("invalid", `policy ${this.name}: ${unknown}`);
     if (props.nodes !== undefined && !Array.isArray(props.nodes?.all))
       throw new IpamError(
         "invalid",

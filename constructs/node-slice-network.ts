@@ -44,8 +44,8 @@ export class NodeSliceNetwork extends Construct {
     const { path, scopes } = this.node;
     if (!scopes.some((one) => Chart.isChart(one)))
       throw new IpamError("invalid", `${path} must be in a chart: its network is an object of that`);
-    const stranger = unknownField(props, ["config", "nodes", "metadata"]);
-    if (stranger !== undefined) throw new IpamError("invalid", `${path}: ${stranger}`);
+    const unknown = unknownField(props, ["config", "nodes", "metadata"]);
+    if (unknown !== undefined) throw new IpamError("invalid", `${path}: ${unknown}`);
     const { namespace = "default" } = Chart.of(this);
     this.object = {
       apiVersion: `${attachmentGroup}/v1`,

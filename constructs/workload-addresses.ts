@@ -49,8 +49,8 @@ export class WorkloadAddresses extends Construct {
     const { path, scopes } = this.node;
     if (!scopes.some((one) => Chart.isChart(one)))
       throw new IpamError("invalid", `${path} must be in a chart: its ConfigMap is an object of that`);
-    const stranger = unknownField(props, ["workload", "networks", "pools"]);
-    if (stranger !== undefined) throw new IpamError("invalid", `${path}: ${stranger}`);
+    const unknown = unknownField(props, ["workload", "networks", "pools"]);
+    if (unknown !== undefined) throw new IpamError("invalid", `${path}: ${unknown}`);
     this.subject = ApiObject.of(props.workload);
     const { apiVersion, kind } = this.subject;
     if (!isWorkload({ apiVersion, kind }))

@@ -21,8 +21,8 @@ export function checkFields(refuse: Refuse, place: string, value: unknown, field
   const what = place === "" ? "the arguments" : place;
   if (isLate(value)) refuse(`${what} must be known, not an output or a promise`);
   if (!isMap(value)) refuse(`${what} must be an object with ${fields.join(", ")}`);
-  const stranger = unknownField(value, fields);
-  if (stranger !== undefined) refuse(place === "" ? stranger : `${place}: ${stranger}`);
+  const unknown = unknownField(value, fields);
+  if (unknown !== undefined) refuse(place === "" ? unknown : `${place}: ${unknown}`);
 }
 
 /** Is it known only later? */

@@ -13,8 +13,8 @@ export function didYouMean(word: string, known: Iterable<string>): string {
 
 /** What to say of the first field that is none of the known ones; undefined where all are. */
 export function unknownField(value: object, known: readonly string[]): string | undefined {
-  const stranger = Object.keys(value).find((field) => !known.includes(field));
-  return stranger === undefined ? undefined : `unknown field ${stranger}${didYouMean(stranger, known)}`;
+  const unknown = Object.keys(value).find((field) => !known.includes(field));
+  return unknown === undefined ? undefined : `unknown field ${unknown}${didYouMean(unknown, known)}`;
 }
 
 /** Levenshtein distance, one row at a time. */

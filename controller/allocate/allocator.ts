@@ -24,6 +24,7 @@ import { RecordLoss } from "../record/record-loss.ts";
 import { integrationOf, machinesIn, readObjects } from "./asking.ts";
 import { contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
+import { conflictingIn, factsOf, type Inputs, readInputs, toLookAgain } from "./inputs.ts";
 import { Observations } from "./observations.ts";
 import type { Occupied } from "./occupied.ts";
 import { OwnerState } from "./owner-state.ts";
@@ -32,15 +33,14 @@ import { plannableClaims } from "./plannable-claims.ts";
 import { definersOf, graceOf } from "./pools.ts";
 import { Proof } from "./proof.ts";
 import { withoutRoom } from "./recordable.ts";
-import { type Look, Renderer, type Rendering } from "./renderer.ts";
+import { type Batch, Renderer, type Rendering } from "./renderer.ts";
 import { requestedUses } from "./requested-uses.ts";
 import type { SourceOf } from "./reset.ts";
 import { Resets } from "./resets.ts";
-import { conflictingIn, factsOf, readScene, type Scene, toLookAgain } from "./scene.ts";
 import { UnreadAddresses } from "./unread-addresses.ts";
 
 /** What came of looking at some owners. */
-export interface Looked extends Rendering {
+export interface Allocated extends Rendering {
   /** For whom this was decided. */
   readonly owners: ReadonlySet<string>;
   /** When the record was read. */
@@ -67,11 +67,11 @@ export class Allocator implements Finder {
   private readonly world: World;
   private readonly deps: Dependencies;
   readonly record: KnownRecord;
-  private seen: Scene | undefined;
+  private seen: Inputs | undefined;
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
   readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.recording.sourceOf(claim);
   /** The pools as they were last seen. */
-  pools: Scene["pools"] = new Map();
+  pools: Inputs["pools"] = new Map();
   readonly shown: Observations;
   readonly unread: UnreadAddresses;
   readonly resets: Resets;
@@ -93,7 +93,7 @@ export class Allocator implements Finder {
   }
 
   /** Something that all owners share has changed. */
-  forgetScene(): void {
+  forgetInputs(): void {
     this.renderer.failing.forget();
     this.seen = undefined;
   }
@@ -104,13 +104,13 @@ export class Allocator implements Finder {
     this.seen = undefined;
   }
 
-  async scene(): Promise<Scene> {
-    return this.sceneBy(await this.record.get());
+  async inputs(): Promise<Inputs> {
+    return this.inputsBy(await this.record.get());
   }
 
-  private sceneBy(snapshot: Snapshot): Scene {
+  private inputsBy(snapshot: Snapshot): Inputs {
     const { why } = this.renderer.failing;
-    if (this.seen?.record !== snapshot) this.seen = readScene(this.world, this.deps.integrations, snapshot, why);
+    if (this.seen?.record !== snapshot) this.seen = readInputs(this.world, this.deps.integrations, snapshot, why);
     this.pools = this.seen.pools;
     this.loss.check(snapshot);
     return this.seen;
@@ -119,7 +119,7 @@ export class Allocator implements Finder {
   /** Every owner that asks for something, has something, or is there; and what objects of many owners are made of. */
   async owners(): Promise<Set<string>> {
     const { allocations, releasing } = await this.record.get();
-    const { owners } = await this.scene();
+    const { owners } = await this.inputs();
     const lines = [...allocations, ...releasing].filter(({ set }) => set === clusterSet);
     const asking = readObjects(this.world, this.deps.integrations);
     const sources = asking.flatMap((object) => this.world.concerns(object).sources);
@@ -130,7 +130,7 @@ export class Allocator implements Finder {
 
   /** The objects that say how they stand: all that ask for addresses, and all pools. */
   async sources(): Promise<string[]> {
-    const { defined } = await this.scene();
+    const { defined } = await this.inputs();
     return [...readObjects(this.world, this.deps.integrations), ...defined.map(({ object }) => object)].map(objectKey);
   }
 
@@ -140,20 +140,20 @@ export class Allocator implements Finder {
    * otherwise than it was seen; nothing is lost then. What is recorded is told first: rendering throws `conflict`, too,
    * if an integration fails on one of the objects.
    */
-  async look(asked: ReadonlySet<string>, tell: (decided: Decided) => void): Promise<Looked> {
+  async allocate(asked: ReadonlySet<string>, tell: (decided: Decided) => void): Promise<Allocated> {
     await this.record.fresh();
     const unseen = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const { gone, doubtful, readAt } = await this.gone(owners);
     await this.record.get();
     const { latest: snapshot = emptySnapshot, readAt: asOf } = this.record;
-    const scene = this.sceneBy(snapshot);
-    const facts = factsOf(this.world, scene);
+    const inputs = this.inputsBy(snapshot);
+    const facts = factsOf(this.world, inputs);
     const { integrations } = this.deps;
-    const ownerState = new OwnerState(this.world, integrations, owners, scene, facts, this.sourceOf, this.unread);
-    const look = { owners, scene, facts, ownerState };
-    const desired = this.renderer.asked(look);
-    const { unclear, contested, ...question } = this.question(look, desired.own.desired);
+    const ownerState = new OwnerState(this.world, integrations, owners, inputs, facts, this.sourceOf, this.unread);
+    const batch = { owners, inputs, facts, ownerState };
+    const desired = this.renderer.asked(batch);
+    const { unclear, contested, ...question } = this.question(batch, desired.own.desired);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
     if (await this.proof.isAskedOtherwise(plan))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
@@ -162,7 +162,7 @@ export class Allocator implements Finder {
     const changed = [...changedBy(plan), ...pending, ...this.pending.replace(owners, pending)];
     const turnedNow = ownerState.unservableNow(this.unservable);
     this.unservable = ownerState.allUnservable;
-    const idle = this.proof.idle(owners, this.record.lines, scene);
+    const idle = this.proof.idle(owners, this.record.lines, inputs);
     const decided = {
       pools: new Set(changed.flatMap(({ pool }) => definersOf(this.pools.get(pool)))),
       claims: changed.map(({ claim }) => claim),
@@ -170,23 +170,23 @@ export class Allocator implements Finder {
       later: new Map([
         ...this.later(owners, { unseen, doubtful }, plan, after, readAt),
         ...this.loss.later(pending),
-        ...toLookAgain(plan, facts, scene, this.world).map((owner) => [owner, 0] as const),
+        ...toLookAgain(plan, facts, inputs, this.world).map((owner) => [owner, 0] as const),
         ...turnedNow.filter((owner) => !owners.has(owner)).map((owner) => [owner, 0] as const),
       ]),
     };
     tell(decided);
     const recorded = { snapshot: after, lines: this.record.lines, idle, unclear, contested };
-    return { owners, asOf, decided, ...this.renderer.render(desired, look, recorded) };
+    return { owners, asOf, decided, ...this.renderer.render(desired, batch, recorded) };
   }
 
   /** The releasing lines of these owners that may be free, and by a record of when. */
   private async gone(owners: ReadonlySet<string>) {
-    const scene = await this.scene();
+    const inputs = await this.inputs();
     const { readAt } = this.record;
     const releasing = (await this.record.get()).releasing.filter((line) => line.set === clusterSet);
-    this.resets.begin(scene.pools, releasing, (lines) => this.proof.proven(lines, scene, true));
+    this.resets.begin(inputs.pools, releasing, (lines) => this.proof.proven(lines, inputs, true));
     const own = releasing.filter((line) => owners.has(ownerOfKey(line.claim)) && !this.record.isUnreadable(line));
-    return { readAt, ...(await this.proof.gone(own, () => this.scene(), readAt)) };
+    return { readAt, ...(await this.proof.gone(own, () => this.inputs(), readAt)) };
   }
 
   /**
@@ -226,19 +226,19 @@ export class Allocator implements Finder {
     return unseen;
   }
 
-  private question(look: Look, desired: Desired) {
-    const [{ owners, scene, ownerState }, { claims }] = [look, desired];
+  private question(batch: Batch, desired: Desired) {
+    const [{ owners, inputs, ownerState }, { claims }] = [batch, desired];
     const { lines } = this.record;
-    const { unrecorded, ambiguous } = this.shown.ownersBeside(scene.sound, lines);
-    const claimed = requestedUses(claims, lines, unrecorded, scene, this.world, this.deps.integrations);
-    const beside = ambiguous.size === 0 ? [] : this.renderer.asked({ ...look, owners: ambiguous }).own.desired.claims;
-    const occupied = this.shown.occupied(scene.sound, lines, claimed, [...claims, ...beside]);
+    const { unrecorded, ambiguous } = this.shown.ownersBeside(inputs.sound, lines);
+    const claimed = requestedUses(claims, lines, unrecorded, inputs, this.world, this.deps.integrations);
+    const beside = ambiguous.size === 0 ? [] : this.renderer.asked({ ...batch, owners: ambiguous }).own.desired.claims;
+    const occupied = this.shown.occupied(inputs.sound, lines, claimed, [...claims, ...beside]);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
     const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
     const contested = contestedIn(occupied, lines, { isGone, isUnknown, ownerState, shown: this.shown });
     const lost = [...contested.values()].flat();
-    const plannable = plannableClaims(claims, scene.sound, occupied, contested, lines, isGone);
+    const plannable = plannableClaims(claims, inputs.sound, occupied, contested, lines, isGone);
     return {
       ...plannable,
       owners,
@@ -246,7 +246,7 @@ export class Allocator implements Finder {
       isWaiting: (claim: Claim) => ownerState.isWaiting(formatOwner(claim.owner), plannable.isObserved(claim)),
       conflicting: new Map([
         ...conflictingIn(desired, lines.record),
-        ...withoutRoom(plannable, scene.pools, lines, this.loss),
+        ...withoutRoom(plannable, inputs.pools, lines, this.loss),
       ]),
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,
@@ -256,7 +256,7 @@ export class Allocator implements Finder {
   }
 
   /** What owners show to have, beside the record. */
-  occupied({ sound }: Scene): Occupied {
+  occupied({ sound }: Inputs): Occupied {
     return this.shown.occupied(sound, this.record.lines);
   }
 
@@ -264,7 +264,7 @@ export class Allocator implements Finder {
   async hasToFree(key: string): Promise<boolean> {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
-    return this.proof.proven(lines, await this.scene(), true).length > 0;
+    return this.proof.proven(lines, await this.inputs(), true).length > 0;
   }
 
   /** Is anything on record that was given for a source? */

@@ -15,8 +15,8 @@ import { kindOf } from "../../integrations/contract/object-key.ts";
 import { childLabels } from "../../schema/node.ts";
 import type { World } from "../cache/world.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
-import { type IsMachine, type Observation, type Occupied, occupied, poolsByName, strangeTo } from "./occupied.ts";
-import { usesIn } from "./scene.ts";
+import { usesIn } from "./inputs.ts";
+import { type IsMachine, type Observation, type Occupied, occupied, poolsByName, poolsWithout } from "./occupied.ts";
 
 /**
  * The addresses that owners show to have, by their own reports. Most of what is shown is on record for who shows it, and stays so:
@@ -26,7 +26,7 @@ export class Observations {
   private readonly byReport = new Map<string, readonly Observation[]>();
   private readonly reportsOf = new Map<string, Set<string>>();
   /** Of these reports some of what they show is not on record for who shows it. */
-  private readonly strange = new Map<string, readonly Observation[]>();
+  private readonly unrecorded = new Map<string, readonly Observation[]>();
   /** Reports that say something else since they were looked at. */
   private readonly unread = new Set<string>();
   /** What `occupied` said last, and of what: each pool that reports asks for it. */
@@ -106,7 +106,7 @@ export class Observations {
 
   /** Where two of them do not agree, the same one counts, whichever was seen first. */
   private reported(): Observation[] {
-    return [...this.strange].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
+    return [...this.unrecorded].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
   }
 
   private follow(pools: readonly Pool[], lines: LinesByOwner): void {
@@ -117,9 +117,9 @@ export class Observations {
     const byName = poolsByName(pools);
     for (const report of this.unread) {
       const uses = this.byReport.get(report) ?? [];
-      const isStrange = uses.some((use) => strangeTo(use, lines, byName).length > 0);
-      if (isStrange) this.strange.set(report, uses);
-      else this.strange.delete(report);
+      const isUnrecorded = uses.some((use) => poolsWithout(use, lines, byName).length > 0);
+      if (isUnrecorded) this.unrecorded.set(report, uses);
+      else this.unrecorded.delete(report);
     }
     this.unread.clear();
   }
@@ -169,8 +169,8 @@ export function usesShownBy(
 ): readonly Observation[] {
   const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
   const there = world.get(key);
-  const isForeign = isReport === "made" && there !== undefined && !isManaged(there);
-  if (!isForeign) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
+  const isOthers = isReport === "made" && there !== undefined && !isManaged(there);
+  if (!isOthers) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
   // A plan writes the node into a label: the hostname in the selector need not be its name.
   const [owner] = world.concerns(there).owners;
   if (owner === undefined || there.metadata.labels?.[childLabels.policy] === undefined) return [];

@@ -26,7 +26,7 @@ export interface Observation extends Use {
   /** An owner only asks for it: a plan decides between those that do. */
   readonly isAsked?: boolean;
   /** A host that is nobody's here answers for it. */
-  readonly isForeign?: boolean;
+  readonly isUnknownHost?: boolean;
 }
 
 /** What nobody else is given. */
@@ -86,16 +86,16 @@ export function occupied(
   isMachine: IsMachine = () => false,
 ): Occupied {
   const byName = poolsByName(pools);
-  const strange = new Map<Pool, Observation[]>();
-  for (const use of uses) for (const pool of strangeTo(use, lines, byName)) push(strange, pool, use);
-  const asked = new Set([...strange.values()].flatMap((found) => found.map(({ address }) => address)));
+  const unrecorded = new Map<Pool, Observation[]>();
+  for (const use of uses) for (const pool of poolsWithout(use, lines, byName)) push(unrecorded, pool, use);
+  const asked = new Set([...unrecorded.values()].flatMap((found) => found.map(({ address }) => address)));
   const holders = holdersOf(asked, lines.record);
   const taken = new Map<string, Taken[]>();
   const own = new Map<string, Observation[]>();
   const outside = new Map<string, MaybeBlock[]>();
   const ofOthers = new Map<string, { use: Observation; line: Allocation }[]>();
   const collisions = new Map<string, string[]>();
-  for (const [pool, found] of strange)
+  for (const [pool, found] of unrecorded)
     for (const [address, all] of Map.groupBy(found, (one) => one.address)) {
       const alike = all.filter((one) => one.pool === undefined || one.pool === pool.name);
       const shown = alike.length > 0 ? alike : all;
@@ -121,7 +121,7 @@ export function occupied(
 /** Whose an address is: what is given counts before what is observed, and that before what is asked for. */
 function ownerIn(shown: readonly Observation[]): { readonly use: Observation; readonly isOnly: boolean } {
   const given = shown.filter(({ isGiven, isTemporary }) => isGiven && !isTemporary);
-  const reported = shown.filter(({ isAsked, isForeign }) => !isAsked && !isForeign);
+  const reported = shown.filter(({ isAsked, isUnknownHost }) => !isAsked && !isUnknownHost);
   const said = [given, reported].find((some) => some.length > 0) ?? shown;
   const use = said.find(({ isTemporary }) => !isTemporary) ?? (said[0] as Observation);
   return { use, isOnly: said.every(({ owner }) => owner === use.owner) };
@@ -154,7 +154,7 @@ export function poolsByName(pools: readonly Pool[]): ByName {
 }
 
 /** The pools of which its owner has not on record what it shows. For most of what is shown there are none. */
-export function strangeTo(use: Use, lines: LinesByOwner, byName: ByName): Pool[] {
+export function poolsWithout(use: Use, lines: LinesByOwner, byName: ByName): Pool[] {
   const own = lines.of(use.owner ?? "");
   return poolsWith(use, byName).filter((pool) => !hasIt(own, use, pool, byName, lines.record));
 }

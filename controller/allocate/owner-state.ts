@@ -5,9 +5,9 @@ import { objectKey } from "../../integrations/contract/object-key.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
 import { integrationOf, readerOf } from "./asking.ts";
+import type { Inputs } from "./inputs.ts";
 import { isEnding, isHandedOver, isLeftToPlan } from "./left-to-plan.ts";
 import type { SourceOf } from "./reset.ts";
-import type { Scene } from "./scene.ts";
 import type { UnreadAddresses } from "./unread-addresses.ts";
 
 /** How owners stand when they are looked at. It holds for the whole look: an object that is mended meanwhile asks the next time. */
@@ -22,7 +22,7 @@ export class OwnerState {
   /** The owners for whom an integration can make nothing, by its name. */
   private readonly unservable: ReadonlyMap<string, ReadonlySet<string>>;
   private readonly world: World;
-  private readonly scene: Scene;
+  private readonly inputs: Inputs;
   private readonly sourceOf: SourceOf;
   private readonly isReporting: boolean;
 
@@ -30,17 +30,17 @@ export class OwnerState {
     world: World,
     integrations: readonly ClusterIntegration[],
     owners: ReadonlySet<string>,
-    scene: Scene,
+    inputs: Inputs,
     facts: Facts,
     sourceOf: SourceOf,
     unread: UnreadAddresses,
   ) {
     this.world = world;
     this.integrations = integrations;
-    this.scene = scene;
+    this.inputs = inputs;
     this.sourceOf = sourceOf;
     const about = [...owners].flatMap((owner) => world.ofOwner(owner));
-    const rejected = about.filter((one) => scene.whyRejected(one) !== undefined);
+    const rejected = about.filter((one) => inputs.whyRejected(one) !== undefined);
     const unready = facts.nodes.filter(({ isReady }) => isReady === false);
     const waiting = [...owners].filter(
       (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
@@ -48,7 +48,7 @@ export class OwnerState {
     this.unservable = new Map(
       integrations.map(({ name, recording }) => [name, new Set(recording.unservable?.(facts).keys())]),
     );
-    this.rejected = new Set([...scene.rejected, ...rejected.map(objectKey)]);
+    this.rejected = new Set([...inputs.rejected, ...rejected.map(objectKey)]);
     this.isReporting = world.isReporting();
     this.waiting = this.isReporting
       ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
@@ -109,7 +109,7 @@ export class OwnerState {
     const integration = integrationOf(claim, this.integrations);
     const isBarred = integration !== undefined && this.isBarred(integration, owner);
     const isRejected = this.rejected.has(this.sourceOf(claim) ?? "");
-    const object = this.scene.pools.get(pool)?.object;
+    const object = this.inputs.pools.get(pool)?.object;
     if (isEnding(owner, this.world) && this.isRetained(line)) return true;
     if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
@@ -120,7 +120,7 @@ export class OwnerState {
 
   /** Reports whether the pool of a line retains addresses of owners that are gone. */
   isRetained({ pool }: Allocation): boolean {
-    return asBag(this.scene.pools.get(pool)?.object.spec)?.reclaimPolicy === "Retain";
+    return asBag(this.inputs.pools.get(pool)?.object.spec)?.reclaimPolicy === "Retain";
   }
 }
 

@@ -10,9 +10,9 @@ import type { Dependencies } from "../dependencies.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import type { ReleaseHold } from "../record/release-hold.ts";
 import { integrationOf } from "./asking.ts";
+import { factsOf, type Inputs } from "./inputs.ts";
 import type { SourceOf } from "./reset.ts";
 import type { Resets } from "./resets.ts";
-import { factsOf, type Scene } from "./scene.ts";
 
 interface Proven {
   readonly gone: readonly Allocation[];
@@ -37,18 +37,18 @@ export class Proof {
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
-  async gone(releasing: readonly Allocation[], sceneNow: () => Promise<Scene>, readAt: number): Promise<Proven> {
+  async gone(releasing: readonly Allocation[], sceneNow: () => Promise<Inputs>, readAt: number): Promise<Proven> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
-    const provenIn = (scene: Scene) =>
-      new Set([...this.proven(held, scene, false), ...this.proven(inReset, scene, true)]);
+    const provenIn = (inputs: Inputs) =>
+      new Set([...this.proven(held, inputs, false), ...this.proven(inReset, inputs, true)]);
     const gone = provenIn(await sceneNow());
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
     const evidence = new Map([...gone].map((line) => [line, this.evidenceOf(line)]));
     await this.askForAny([...gone]);
     const changed = await this.changedIn(new Map([...evidence.values()].flat()));
-    // The answers may have changed the scene: a definition that the watch does not show yet contradicts another one.
+    // The answers may have changed the inputs: a definition that the watch does not show yet contradicts another one.
     const still = provenIn(await sceneNow());
     const isShownOtherwise = (line: Allocation) => evidence.get(line)?.some(([key]) => changed.has(key)) === true;
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
@@ -60,31 +60,31 @@ export class Proof {
   }
 
   /** The releasing lines that are off their owners, however short a time that is so. */
-  off(releasing: readonly Allocation[], scene: Scene): Allocation[] {
+  off(releasing: readonly Allocation[], inputs: Inputs): Allocation[] {
     return this.proven(
       releasing.filter((line) => !this.isBlind(line)),
-      scene,
+      inputs,
       false,
     );
   }
 
   /** The releasing lines for which nothing is to be made: they are off their owners, and nothing was made of them. */
-  idle(owners: ReadonlySet<string>, lines: LinesByOwner, scene: Scene): ReadonlySet<Allocation> {
+  idle(owners: ReadonlySet<string>, lines: LinesByOwner, inputs: Inputs): ReadonlySet<Allocation> {
     const releasing = [...owners].flatMap((owner) => lines.of(owner).releasing);
     const isMade = ({ claim }: Allocation) =>
       this.world
         .ofOwner(ownerOfKey(claim))
         .some((one) => isManaged(one) && this.world.concerns(one).sources.includes(`${this.sourceOf(claim)}`));
-    return new Set(this.off(releasing, scene).filter((line) => !isMade(line)));
+    return new Set(this.off(releasing, inputs).filter((line) => !isMade(line)));
   }
 
   /** Those that integrations say to be off their owners. */
-  proven(lines: readonly Allocation[], scene: Scene, isReset: boolean): Allocation[] {
+  proven(lines: readonly Allocation[], inputs: Inputs, isReset: boolean): Allocation[] {
     if (lines.length === 0) return [];
     // What was made for an owner alone, and what lists it with others.
     const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
     const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
-    const facts = factsOf(this.world, scene);
+    const facts = factsOf(this.world, inputs);
     return this.deps.integrations.flatMap(({ recording, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));
       return own.length === 0 ? [] : (recording.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);

@@ -14,14 +14,14 @@ import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import { asks, readsKind } from "./asking.ts";
 import { asHad, type ContestedLine } from "./contested-lines.ts";
 import { FailingObjects } from "./failing-objects.ts";
+import type { Inputs } from "./inputs.ts";
 import type { OwnerState } from "./owner-state.ts";
 import type { SourceOf } from "./reset.ts";
-import type { Scene } from "./scene.ts";
 
 /** How things stand when some owners are looked at. */
-export interface Look {
+export interface Batch {
   readonly owners: ReadonlySet<string>;
-  readonly scene: Scene;
+  readonly inputs: Inputs;
   readonly facts: Facts;
   readonly ownerState: OwnerState;
 }
@@ -92,8 +92,8 @@ export class Renderer {
   }
 
   /** Reads it: the record is written before it is rendered, and by then the world may be another one. */
-  asked(look: Look): Asked {
-    const { owners, scene, facts, ownerState } = look;
+  asked(batch: Batch): Asked {
+    const { owners, inputs, facts, ownerState } = batch;
     const nodes = facts.nodes.filter(({ name }) => owners.has(nodeOwner(name)));
     // What concerns several of them is read once.
     const about = [...new Set([...owners].flatMap((owner) => this.world.ofOwner(owner)))].filter(
@@ -101,21 +101,21 @@ export class Renderer {
     );
     const [own, others] = partition(about, (one) => asks(one, this.integrations));
     const owned = own.filter((one) => !ownerState.rejected.has(objectKey(one))).map(placeless);
-    const objects = { owned: [...scene.shared, ...owned], others: others.map(placeless) };
-    const shared = [...owners].filter((owner) => this.isShared(owner)).flatMap((source) => this.askedBy(source, look));
-    return { own: this.reading(objects, { ...facts, nodes }, look), shared: new Map(shared) };
+    const objects = { owned: [...inputs.shared, ...owned], others: others.map(placeless) };
+    const shared = [...owners].filter((owner) => this.isShared(owner)).flatMap((source) => this.askedBy(source, batch));
+    return { own: this.reading(objects, { ...facts, nodes }, batch), shared: new Map(shared) };
   }
 
-  private askedBy(source: string, look: Look): [string, Reading][] {
+  private askedBy(source: string, batch: Batch): [string, Reading][] {
     const owned = [this.world.get(source), ...this.world.ofSource(source)].flatMap((object) =>
       object !== undefined && asks(object, this.integrations) ? [placeless(object)] : [],
     );
-    if (owned.length === 0 || look.ownerState.kept.has(source)) return [];
-    return [[source, this.reading({ owned, others: [] }, look.facts, look)]];
+    if (owned.length === 0 || batch.ownerState.kept.has(source)) return [];
+    return [[source, this.reading({ owned, others: [] }, batch.facts, batch)]];
   }
 
-  private reading(objects: ReadObjects, facts: Facts, look: Look): Reading {
-    const read = (owned: readonly SourceObject[]) => this.read({ ...objects, owned }, facts, look);
+  private reading(objects: ReadObjects, facts: Facts, batch: Batch): Reading {
+    const read = (owned: readonly SourceObject[]) => this.read({ ...objects, owned }, facts, batch);
     return { owned: objects.owned, read, desired: this.failing.guard(objects.owned, read) };
   }
 
@@ -125,11 +125,11 @@ export class Renderer {
    */
   render(
     { own, shared }: Asked,
-    { owners, ownerState }: Look,
+    { owners, ownerState }: Batch,
     { snapshot, lines, idle, unclear, contested }: Recorded,
   ): Rendering {
     const mine = [...owners].map((owner) => lines.of(owner));
-    const looked = {
+    const ofOwners = {
       ...snapshot,
       allocations: mine.flatMap(({ allocations }) => allocations).sort(byAddress),
       releasing: mine
@@ -148,17 +148,17 @@ export class Renderer {
       const its = { ...snapshot, allocations: live.get(source) ?? [], releasing: releasing.get(source) ?? [] };
       return this.rendered(reading, its, true);
     };
-    const all = [this.rendered(own, looked, false), ...[...shared].map(given)];
+    const all = [this.rendered(own, ofOwners, false), ...[...shared].map(given)];
     const kept = new Set([...ownerState.kept, ...unclear, ...all.flatMap((one) => one.unknown)]);
     const [rendered, left] = [all.flatMap((one) => one.rendered), all.flatMap((one) => one.left)];
     return { rendered, left, kept, rejected: ownerState.rejected };
   }
 
-  private read(objects: ReadObjects, facts: Facts, { scene, ownerState }: Look): Desired {
+  private read(objects: ReadObjects, facts: Facts, { inputs, ownerState }: Batch): Desired {
     const { nodes, poolUids, conflicting, unsound, find, allOf } = facts;
     const source = {
       ...objects,
-      pools: scene.sound,
+      pools: inputs.sound,
       hasAllPools: true,
       nodes,
       ...(poolUids && { poolUids }),

@@ -5,7 +5,7 @@ import { placeless } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
-import { factsOf, type Scene } from "./scene.ts";
+import { factsOf, type Inputs } from "./inputs.ts";
 
 /**
  * What owners without a line, or with something `unrecorded`, show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
@@ -15,7 +15,7 @@ export function requestedUses(
   claims: readonly Claim[],
   lines: LinesByOwner,
   unrecorded: ReadonlySet<string>,
-  scene: Scene,
+  inputs: Inputs,
   world: World,
   integrations: readonly ClusterIntegration[],
 ): Use[] {
@@ -32,7 +32,7 @@ export function requestedUses(
     const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
     const usages = recording.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
     const objects = new Set([...owners.flatMap((owner) => world.ofOwner(owner)), ...usages]);
-    const given = [...scene.shared, ...[...objects].map(placeless)];
-    return objects.size === 0 ? [] : recording.claimed(given, factsOf(world, scene));
+    const given = [...inputs.shared, ...[...objects].map(placeless)];
+    return objects.size === 0 ? [] : recording.claimed(given, factsOf(world, inputs));
   });
 }

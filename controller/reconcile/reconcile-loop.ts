@@ -54,11 +54,11 @@ export class ReconcileLoop {
   open(): void {
     if (this.isOpen) return;
     this.isOpen = true;
-    this.lookAgain();
+    this.resync();
   }
 
   /** Looks at everything again. */
-  lookAgain(): void {
+  resync(): void {
     this.changed("all");
   }
 

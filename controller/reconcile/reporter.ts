@@ -16,8 +16,8 @@ import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "../allocate/asking.ts";
 import type { ClusterPool } from "../allocate/cluster-pool.ts";
+import { factsOf, type Inputs, whyPaused } from "../allocate/inputs.ts";
 import { isDefinedBy } from "../allocate/pools.ts";
-import { factsOf, type Scene, whyPaused } from "../allocate/scene.ts";
 import { isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
@@ -63,10 +63,10 @@ export class Reporter {
     if (damage !== undefined) return this.reportDamage(object, damage);
     // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
     if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
-    const scene = await this.allocator.scene();
+    const inputs = await this.allocator.inputs();
     try {
-      if (isNodeIPPool(object)) return await this.reportPool(object, scene);
-      await this.reportSource(object, key, scene);
+      if (isNodeIPPool(object)) return await this.reportPool(object, inputs);
+      await this.reportSource(object, key, inputs);
       return undefined;
     } catch (error) {
       const isOutdated = error instanceof IpamError && (error.code === "conflict" || refusalOf(error)?.status === 404);
@@ -85,11 +85,11 @@ export class Reporter {
     await this.writer.status(object, status, { generation: object.metadata.generation, hasHeartbeat: false });
   }
 
-  private async reportPool(object: Seen, scene: Scene): Promise<number | undefined> {
+  private async reportPool(object: Seen, inputs: Inputs): Promise<number | undefined> {
     const { name, generation } = object.metadata;
-    const one = scene.defined.find((other) => isDefinedBy(other, objectKey(object)));
+    const one = inputs.defined.find((other) => isDefinedBy(other, objectKey(object)));
     if (one === undefined) return undefined;
-    const facts = await this.factsOfPool(one, scene);
+    const facts = await this.factsOfPool(one, inputs);
     const { pool, live, releasing } = facts;
     // What was emptied is written anew with the reset that it asks for: it would ask again.
     const isNewReset = isEmptied(object, pool, live) && !this.world.asksReset(objectKey(object));
@@ -103,29 +103,29 @@ export class Reporter {
     };
     // Of a pool that is being deleted nothing is allocated: addresses that are off their owners need not wait for their time in it.
     const isDeleted = object.metadata.deletionTimestamp !== undefined;
-    const off = new Set(isDeleted ? this.allocator.proof.off(releasing, scene) : []);
+    const off = new Set(isDeleted ? this.allocator.proof.off(releasing, inputs) : []);
     const isInUse = [...live, ...releasing].some((line) => isOurs(line) && !off.has(line));
     await takeAll([
       async () => {
-        latest = await this.quarantine.write(latest, live, scene.conflicting);
+        latest = await this.quarantine.write(latest, live, inputs.conflicting);
       },
       async () => {
         latest = await this.writer.status(latest, status, { generation, hasHeartbeat: false });
       },
       async () => {
         // What cannot be read may be in use, or not: the finalizer stays as it is.
-        if (!isUnreadable(name, scene.record) && this.allocator.loss.left(name) === 0)
+        if (!isUnreadable(name, inputs.record) && this.allocator.loss.left(name) === 0)
           await this.writer.finalizer(latest, poolFinalizer, isInUse);
       },
     ]);
     this.tellWrong(object, status);
     this.tellOverlap(one);
-    this.tellWaiting(facts.pending, scene);
+    this.tellWaiting(facts.pending, inputs);
     return this.allocator.loss.left(name) || undefined;
   }
 
   /** Tells nodes that wait for a full pool, the first ten: a fleet must not make a fleet of Events. */
-  private tellWaiting(pending: PoolFacts["pending"], { pools: all }: Scene): void {
+  private tellWaiting(pending: PoolFacts["pending"], { pools: all }: Inputs): void {
     const isExhausted = ({ code }: Pending) => code === "exhausted";
     const owners = new Set(pending.filter(isExhausted).map(({ claim }) => ownerOfKey(claim)));
     for (const owner of [...owners].filter((one) => nodeNameOf(one) !== undefined).slice(0, 10)) {
@@ -139,21 +139,21 @@ export class Reporter {
 
   private async factsOfPool(
     { name, pool, whole, problem, noRoom, object, isShadowed }: ClusterPool,
-    scene: Scene,
+    inputs: Inputs,
   ): Promise<PoolFacts> {
     const snapshot = await this.allocator.record.get();
-    const isResetting = this.allocator.resets.possible(scene.pools).some((reset) => reset.pool === name);
+    const isResetting = this.allocator.resets.possible(inputs.pools).some((reset) => reset.pool === name);
     const waits = this.allocator.loss.whyWaits(name);
     const isOf = (line: { readonly pool: string }) => line.pool === name;
     return {
       // What was counted stays: another controller may have read what this one has not.
-      pool: isUnreadable(name, scene.record) || isShadowed || waits ? undefined : (pool ?? whole),
+      pool: isUnreadable(name, inputs.record) || isShadowed || waits ? undefined : (pool ?? whole),
       problem,
       noRoom,
       live: snapshot.allocations.filter(isOf),
       releasing: snapshot.releasing.filter(isOf),
       pending: this.allocator.pending.list(isOf),
-      collisions: [...(this.allocator.occupied(scene).collisions.get(name) ?? [])].sort(byCodeUnit),
+      collisions: [...(this.allocator.occupied(inputs).collisions.get(name) ?? [])].sort(byCodeUnit),
       conflicts: poolConflictsOf(object),
       rebuilding: waits ?? (isResetting ? beingReset : undefined),
     };
@@ -165,12 +165,12 @@ export class Reporter {
   }
 
   /** The pools that an object defines, and how they stand. */
-  private async poolsOf(object: Seen, scene: Scene): Promise<Known["pools"]> {
-    const defined = scene.defined.filter((one) => isDefinedBy(one, objectKey(object)));
+  private async poolsOf(object: Seen, inputs: Inputs): Promise<Known["pools"]> {
+    const defined = inputs.defined.filter((one) => isDefinedBy(one, objectKey(object)));
     const found: Known["pools"][number][] = [];
-    for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, scene)) });
+    for (const one of defined) found.push({ name: one.name, ...poolStatus(await this.factsOfPool(one, inputs)) });
     // Why the object is rejected is told already, and is what is wrong with its pools.
-    if (scene.whyRejected(object) === undefined) for (const one of found) this.tellWrong(object, one);
+    if (inputs.whyRejected(object) === undefined) for (const one of found) this.tellWrong(object, one);
     for (const one of defined) this.tellOverlap(one);
     return found;
   }
@@ -179,23 +179,23 @@ export class Reporter {
     if (overlappedBy !== undefined) this.deps.observer?.wrong(objectKey(object), "OverlappingIPPool", overlappedBy);
   }
 
-  private async reportSource(object: Seen, key: string, scene: Scene): Promise<void> {
+  private async reportSource(object: Seen, key: string, inputs: Inputs): Promise<void> {
     const integration = readerOf(object, this.deps.integrations);
     if (integration === undefined) return;
     // What an owner has on record is not known, so its status and its finalizer stay as they are.
     const { owners } = this.world.concerns(object);
     const [waits] = owners === "all" ? [] : owners.flatMap((owner) => this.allocator.unread.whyWaits(owner) ?? []);
     if (waits !== undefined) return this.deps.observer?.wrong(key, "UnsynchronizedIPPool", waits);
-    const rejected = scene.whyRejected(object);
+    const rejected = inputs.whyRejected(object);
     if (rejected !== undefined) this.deps.observer?.wrong(key, "InvalidSpec", rejected);
-    const known = await this.knownOf(object, scene);
-    const said = integration.report?.(known, factsOf(this.world, scene)) ?? {};
+    const known = await this.knownOf(object, inputs);
+    const said = integration.report?.(known, factsOf(this.world, inputs)) ?? {};
     for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
       if (message !== undefined) this.deps.observer?.wrong(key, "Refused", message);
     await this.say(object, said, { hasHeartbeat: said.hasHeartbeat ?? false });
   }
 
-  private async knownOf(object: Seen, scene: Scene): Promise<Known> {
+  private async knownOf(object: Seen, inputs: Inputs): Promise<Known> {
     const key = objectKey(object);
     return {
       object,
@@ -205,8 +205,8 @@ export class Reporter {
         about: this.world.ofSource(objectKey(made)),
         isWanted: this.wanted.get(objectKey(made)) !== undefined,
       })),
-      rejected: scene.whyRejected(object),
-      pools: await this.poolsOf(object, scene),
+      rejected: inputs.whyRejected(object),
+      pools: await this.poolsOf(object, inputs),
       lines: this.linesOf(object).flatMap(({ allocations }) => allocations),
       releasing: this.linesOf(object).flatMap(({ releasing }) => releasing),
       pending: this.allocator.pending
@@ -215,7 +215,7 @@ export class Reporter {
         .map(({ claim, pool, code, message }) => ({
           claim,
           code,
-          message: code === "exhausted" ? whyExhausted(pool, scene.pools.get(pool)?.pool) : message,
+          message: code === "exhausted" ? whyExhausted(pool, inputs.pools.get(pool)?.pool) : message,
         })),
     };
   }

@@ -37,7 +37,7 @@ export class Resetter {
 
   /** Resolves to the milliseconds after which to look again, if it is not done. */
   async reset(key: string): Promise<number | undefined> {
-    const { pools } = await this.allocator.scene();
+    const { pools } = await this.allocator.inputs();
     const reset = this.allocator.resets.list(pools).find((one) => one.key === key);
     const object = this.world.get(key);
     if (reset === undefined || object === undefined) return undefined;

@@ -3,7 +3,7 @@ import type { Left } from "../../integrations/contract/integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import type { Recording } from "../../integrations/contract/recording.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
-import type { Allocator, Looked } from "../allocate/allocator.ts";
+import type { Allocated, Allocator } from "../allocate/allocator.ts";
 import { integrationOf } from "../allocate/asking.ts";
 import type { World } from "../cache/world.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -51,7 +51,7 @@ export class StillReleasing {
   }
 
   /** Takes what was found when some owners were looked at. */
-  heard({ owners, left }: Pick<Looked, "owners" | "left">): void {
+  heard({ owners, left }: Pick<Allocated, "owners" | "left">): void {
     const byOwner = Map.groupBy(left, ({ line }) => ownerOfKey(line.claim));
     for (const owner of owners) {
       const own = byOwner.get(owner);
@@ -76,11 +76,11 @@ export class StillReleasing {
   }
 
   private async stuck(lines: readonly Allocation[]): Promise<Stuck[]> {
-    const scene = await this.allocator.scene();
+    const inputs = await this.allocator.inputs();
     const { proof } = this.allocator;
-    const [off, offInReset] = [false, true].map((isReset) => new Set(proof.proven(lines, scene, isReset)));
+    const [off, offInReset] = [false, true].map((isReset) => new Set(proof.proven(lines, inputs, isReset)));
     const nextOf = (line: Allocation) => {
-      const pool = scene.pools.get(line.pool);
+      const pool = inputs.pools.get(line.pool);
       if (pool === undefined || pool.problem !== undefined || !offInReset?.has(line)) return undefined;
       return `If you know that it is off, reset the pool: kubectl annotate nodeippool ${line.pool} ${resetAnnotation}=`;
     };

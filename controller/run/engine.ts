@@ -6,9 +6,9 @@ import type { Concern } from "../../integrations/contract/watched-kind.ts";
 import { Queue } from "../../kube/index.ts";
 import { Allocator, type Decided } from "../allocate/allocator.ts";
 import { goesWithOwner, poolObjects } from "../allocate/asking.ts";
+import { unusableIn } from "../allocate/inputs.ts";
 import { usesShownBy } from "../allocate/observations.ts";
 import { awaitsFinalizer } from "../allocate/owner-state.ts";
-import { unusableIn } from "../allocate/scene.ts";
 import { kindsOf, poolKind } from "../cache/kinds.ts";
 import { World } from "../cache/world.ts";
 import type { Dependencies, Observer } from "../dependencies.ts";
@@ -28,19 +28,18 @@ const maxInFlight = 32;
 const batch = 500;
 
 /**
- * The controller without its watches. Whatever changes in the world is only a reason to look again; what is looked at is
- * a key of one queue:
+ * The controller without its watches. A change in the cluster requeues keys of one queue; each run decides by the cache and the record:
  *
- *  key        | what is done                                              | by
- *  -----------+-----------------------------------------------------------+-----------
- *  allocate   | one plan and one commit for all owners that wait; while   | Allocator
- *             | addresses are held back, the record is read at least      |
- *  look OWNER | an owner waits, or a source of which one object is made   |
- *             | for many owners                                           |
- *  apply KEY  | an object is made what it should be, or deleted           | Applier
- *  report KEY | a pool, or a source object, says how it stands            | Reporter
- *  reset KEY  | a reset that an object asks for comes to its end          | Resetter
- *  releasing  | Events say what is releasing for long                     | StillReleasing
+ *  key          | what is done                                              | by
+ *  -------------+-----------------------------------------------------------+----------------
+ *  allocate     | one plan and one commit for all owners that wait; while   | Allocator
+ *               | addresses are held back, the record is read at least      |
+ *  decide OWNER | an owner waits, or a source of which one object is made   |
+ *               | for many owners                                           |
+ *  apply KEY    | an object is created, replaced or deleted                 | Applier
+ *  report KEY   | the status of a pool, or of a source object, is written   | Reporter
+ *  reset KEY    | a reset that an object asks for comes to its end          | Resetter
+ *  releasing    | Events name addresses that are releasing for long         | StillReleasing
  */
 export class Engine {
   readonly world: World;
@@ -58,7 +57,7 @@ export class Engine {
   /** Owners to look at; all of them is one wish more. */
   private readonly waiting = new Set<string>();
   private isAll = true;
-  private looking: ReadonlySet<string> = new Set();
+  private deciding: ReadonlySet<string> = new Set();
   /** Objects that say how they stand once it is decided what they have: they may have come back with another wish. */
   private readonly unsaid = new Set<string>();
   /** Are all of them being looked at, batch by batch? */
@@ -101,7 +100,7 @@ export class Engine {
   }
 
   /** Looks at everything again, and reads the record anew. */
-  lookAgain(): void {
+  resync(): void {
     this.allocator.forgetRecord();
     this.isAll = true;
     if (this.isOpen) this.queue.add("allocate");
@@ -110,11 +109,11 @@ export class Engine {
   private changed({ owners, sources, isEvidence = false }: Concern, key: string): void {
     if (owners === "all") {
       this.isAll = true;
-      this.allocator.forgetScene();
+      this.allocator.forgetInputs();
     } else
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
-    if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.lookAgain();
+    if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.resync();
     const { isReport, isUsage = false } = this.world.kind(kindOf(key));
     if (isReport || isUsage || kindOf(key) === poolKind) this.heard(key, isUsage && !isEvidence);
     if (this.quarantine.heard(key) && this.isOpen) this.tellPools();
@@ -157,7 +156,7 @@ export class Engine {
   private async run(key: string): Promise<number | undefined> {
     const [verb, object = ""] = key.split(/ (.*)/s);
     if (verb === "allocate") return this.allocate();
-    if (verb === "look") return this.look(object);
+    if (verb === "decide") return this.wait(object);
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
     if (verb === "releasing") return this.stillReleasing.tell();
@@ -169,7 +168,7 @@ export class Engine {
     const object = this.world.get(key);
     if (object === undefined || awaitsFinalizer(key, this.world, this.integrations)) return false;
     const { owners } = this.world.concerns(object);
-    const isWaited = (owner: string) => this.isAll || this.waiting.has(owner) || this.looking.has(owner);
+    const isWaited = (owner: string) => this.isAll || this.waiting.has(owner) || this.deciding.has(owner);
     return owners !== "all" && owners.some((owner) => this.world.keyOfOwner(owner) === key && isWaited(owner));
   }
 
@@ -180,7 +179,7 @@ export class Engine {
     }
   }
 
-  private look(owner: string): undefined {
+  private wait(owner: string): undefined {
     this.waiting.add(owner);
     this.queue.add("allocate");
   }
@@ -205,7 +204,7 @@ export class Engine {
     try {
       await record.fresh();
       tellMoved(this.allocator, this.observer);
-      if (this.isAll || this.waiting.size > 0) await this.lookAtWaiting();
+      if (this.isAll || this.waiting.size > 0) await this.decideWaiting();
       else if (this.takeChanged()) this.queue.add("allocate");
       if (record.takeOtherwise()) {
         this.tellPools();
@@ -219,7 +218,7 @@ export class Engine {
     }
   }
 
-  private async lookAtWaiting(): Promise<void> {
+  private async decideWaiting(): Promise<void> {
     const isAll = this.isAll;
     const owners = new Set<string>();
     this.isAll = false;
@@ -241,7 +240,7 @@ export class Engine {
       if (error instanceof IpamError && error.code !== "invalid") this.allocator.forgetRecord();
       throw error;
     } finally {
-      this.looking = new Set();
+      this.deciding = new Set();
       this.sayUnsaid();
     }
   }
@@ -255,9 +254,9 @@ export class Engine {
 
   /** `isEnd`: with these all were looked at. */
   private async decide(asked: ReadonlySet<string>, isEnd: boolean): Promise<void> {
-    const looked = await this.allocator.look(asked, (decided) => this.take(decided));
-    const { owners, rendered, kept, rejected, asOf, decided } = looked;
-    this.stillReleasing.heard(looked);
+    const allocated = await this.allocator.allocate(asked, (decided) => this.take(decided));
+    const { owners, rendered, kept, rejected, asOf, decided } = allocated;
+    this.stillReleasing.heard(allocated);
     const wanted = rendered.map((object) => wantedObject(object, this.world, asOf));
     const byOwner = Map.groupBy(wanted, ({ owner }) => owner);
     for (const owner of kept) this.wanted.forgetIfNone(owner);
@@ -283,7 +282,7 @@ export class Engine {
     this.observer?.recorded(change);
     // Who waits for room is served as soon as there is some.
     if (change.released.length > 0) for (const owner of this.allocator.pending.keys()) this.waiting.add(owner);
-    for (const [owner, ms] of later) this.queue.addAfter(`look ${owner}`, ms);
+    for (const [owner, ms] of later) this.queue.addAfter(`decide ${owner}`, ms);
     this.reportSoon([...pools, ...claims.flatMap((claim) => this.allocator.sourceOf(claim) ?? [])]);
   }
 
@@ -293,8 +292,8 @@ export class Engine {
 
   /** What did not fit the record may fit what is left of it. In a round all are looked at anyway. */
   private async seeMisfits(hasFreed: boolean): Promise<void> {
-    const misfits = unusableIn(await this.allocator.scene());
-    if (misfits !== this.misfits && (hasFreed || !this.isRound)) this.lookAgain();
+    const misfits = unusableIn(await this.allocator.inputs());
+    if (misfits !== this.misfits && (hasFreed || !this.isRound)) this.resync();
     this.misfits = misfits;
   }
 }

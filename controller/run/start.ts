@@ -19,7 +19,7 @@ import { Engine } from "./engine.ts";
 import { type Counted, counting, type Metrics, metricsOf } from "./metrics.ts";
 import { type ListenAt, serve } from "./server.ts";
 import { type KeysOf, sweep } from "./sweep.ts";
-import { type Looking, watchesOf } from "./watches.ts";
+import { type Loop, watchesOf } from "./watches.ts";
 import { tellWrongKeys } from "./wrong-keys.ts";
 
 /** How the controller runs. */
@@ -48,7 +48,7 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const reconcilers = reconcilersInCluster(options);
   const integrations = integrationsInCluster(options);
   const cache = new Cache([...kindsOf(integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
-  const worlds = () => looking.map(({ world }) => world);
+  const worlds = () => loops.map(({ world }) => world);
   const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));
   const deps = { cache, objects, clock: realClock, random: Math.random, timing, today: () => new Date(), log };
   const engine: Engine = new Engine({
@@ -58,16 +58,16 @@ export async function runController(options: ControllerOptions): Promise<void> {
     ),
     integrations,
   });
-  const looking = [engine, ...reconcilers.map((one) => new ReconcileLoop({ ...deps, observer }, one))];
+  const loops = [engine, ...reconcilers.map((one) => new ReconcileLoop({ ...deps, observer }, one))];
   const events = new EventWriter({ ...deps, objects: unlimited }, (key) => cache.get(key), engine.allocator, signal);
   const shown = (object: Seen) => tellWrongKeys(object, observer);
-  const watches = watchesOf(source, cache, looking, { log, timing, signal, shown });
-  const vitals = () => vitalsOf(engine, looking, watches.states, signal);
+  const watches = watchesOf(source, cache, loops, { log, timing, signal, shown });
+  const vitals = () => vitalsOf(engine, loops, watches.states, signal);
   const open = server && metrics && (await serve(server.at, { vitals, metrics: () => metrics.print() }));
   const running = watches.run();
   log({ level: "info", message: "started", server: objects.name, namespace, port: open?.port });
-  await lookNowAndThen(looking, () => sweepBy(source, cache, { log, signal }), timing.again, signal);
-  const isDone = await within(timing.stop, Promise.all([...running, ...looking.map(({ queue }) => queue.close())]));
+  await resyncEvery(loops, () => sweepBy(source, cache, { log, signal }), timing.again, signal);
+  const isDone = await within(timing.stop, Promise.all([...running, ...loops.map(({ queue }) => queue.close())]));
   log({ level: isDone ? "info" : "warn", message: isDone ? "stopped" : "stopped before all was done" });
   for (const one of [open, source, objects, recorded]) one?.close();
 }
@@ -87,14 +87,14 @@ function observerOf(log: Dependencies["log"], metrics: Metrics | undefined, even
   };
 }
 
-function vitalsOf(engine: Engine, looking: readonly Looking[], watches: Counted["watches"], signal: AbortSignal) {
-  const oldest = Math.max(...looking.map(({ queue }) => queue.oldest()));
+function vitalsOf(engine: Engine, loops: readonly Loop[], watches: Counted["watches"], signal: AbortSignal) {
+  const oldest = Math.max(...loops.map(({ queue }) => queue.oldest()));
   return { watches, hasDecided: engine.hasDecided, oldest, isStopping: signal.aborted };
 }
 
 /** Before everything is looked at, it is found out what is gone. */
-async function lookNowAndThen(
-  looking: readonly Looking[],
+async function resyncEvery(
+  loops: readonly Loop[],
   sweeping: () => Promise<void>,
   ms: number,
   signal: AbortSignal,
@@ -102,7 +102,7 @@ async function lookNowAndThen(
   while (!signal.aborted) {
     await realClock.sleep(ms, signal);
     if (!signal.aborted) await sweeping();
-    for (const one of signal.aborted ? [] : looking) one.lookAgain();
+    for (const one of signal.aborted ? [] : loops) one.resync();
   }
 }
 

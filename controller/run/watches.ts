@@ -8,7 +8,7 @@ import type { Dependencies } from "../dependencies.ts";
 import type { Engine } from "./engine.ts";
 
 /** What reads the cache, and acts upon it: the engine, and the loop of each reconciler. */
-export type Looking = Pick<Engine, "world" | "queue" | "open" | "lookAgain">;
+export type Loop = Pick<Engine, "world" | "queue" | "open" | "resync">;
 
 interface Watching extends Pick<Dependencies, "log" | "timing"> {
   readonly signal: AbortSignal;
@@ -22,7 +22,7 @@ type States = Map<string, WatchState>;
 export function watchesOf(
   source: ReturnType<typeof transport>,
   cache: Cache,
-  looking: readonly Looking[],
+  loops: readonly Loop[],
   watching: Watching,
 ) {
   const kinds = cache.allKinds();
@@ -37,7 +37,7 @@ export function watchesOf(
       });
       return selectionsOf(kind).map((where, i) => {
         const selection = { ...where, resource: kind, project: (object: object) => keep(kind, object) };
-        return watch(source, selection, sinkOf({ cache, looking }, kind, i, joined, states, watching), running);
+        return watch(source, selection, sinkOf({ cache, loops }, kind, i, joined, states, watching), running);
       });
     });
   return { states, run };
@@ -62,7 +62,7 @@ function statesOf(kind: CachedKind, states: States): WatchState[] {
 
 /** What a watch tells goes into the cache. Once all kinds of a reader are known, that is acted upon. */
 function sinkOf(
-  { cache, looking }: { readonly cache: Cache; readonly looking: readonly Looking[] },
+  { cache, loops }: { readonly cache: Cache; readonly loops: readonly Loop[] },
   watched: CachedKind,
   i: number,
   joined: Selections,
@@ -96,7 +96,7 @@ function sinkOf(
       follow(state);
       if (state === "failing") log({ level: "warn", message: "a watch fails", kind: name, error });
       else log({ level: "info", message: `a watch is ${state}`, kind: name });
-      for (const one of looking) if (one.world.allKinds().every(isKnown)) one.open();
+      for (const one of loops) if (one.world.allKinds().every(isKnown)) one.open();
     },
   };
 }

@@ -58,7 +58,7 @@ export class Applier {
 
   /** Returns in how many milliseconds to look again, if something is to be told then. */
   async apply(key: string): Promise<number | undefined> {
-    const { whyRejected, rejected } = await this.allocator.scene();
+    const { whyRejected, rejected } = await this.allocator.inputs();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
@@ -82,7 +82,7 @@ export class Applier {
     const isOpen = change !== "none" && this.isOpen(key, wanted, there);
     const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made));
     if ((isOld && (isWrite || isEnd(change))) || isMissing) {
-      this.again(`look ${owner}`);
+      this.again(`decide ${owner}`);
       return;
     }
     if (isOpen) return this.compare(key, wanted as WantedObject);

@@ -89,9 +89,9 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
     return { issues: wanted.issues.map((issue) => ({ ...issue, path: at })) };
   }
   const names = asList(spec?.networks).map((one) => `${asBag(one)?.name}`);
-  const strange = [...wanted.value.keys()].find((network) => !names.includes(network));
-  if (strange !== undefined)
-    return { issues: [{ message: `the VM has no network ${strange}${didYouMean(strange, names)}`, path: at }] };
+  const unknown = [...wanted.value.keys()].find((network) => !names.includes(network));
+  if (unknown !== undefined)
+    return { issues: [{ message: `the VM has no network ${unknown}${didYouMean(unknown, names)}`, path: at }] };
   const attachments = attachmentsOf(object)
     .filter(({ isAbsent }) => !isAbsent)
     .map((one) => ({ ...one, ...(wanted.value.get(one.network) ?? nothingWanted) }));

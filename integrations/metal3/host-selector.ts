@@ -17,8 +17,8 @@ export function parseHostSelector(value: unknown): Parsed<HostSelector> {
   const issues: Issue[] = [];
   if (Object.keys(labels).length + expressions.length === 0)
     issues.push({ message: 'hostSelector has labels: {metal3.io/controller: "true"}' });
-  const stranger = isLong ? unknownField(bag, ["matchLabels", "matchExpressions"]) : undefined;
-  if (stranger !== undefined) issues.push({ message: `${stranger} in hostSelector` });
+  const unknown = isLong ? unknownField(bag, ["matchLabels", "matchExpressions"]) : undefined;
+  if (unknown !== undefined) issues.push({ message: `${unknown} in hostSelector` });
   issues.push(...labelIssues(labels, isLong ? ["matchLabels"] : []));
   const read = expressions.map((one, i) => requirement(asBag(one) ?? {}, ["matchExpressions", i], issues));
   if (issues.length > 0) return { issues };
@@ -53,8 +53,8 @@ function labelIssues(labels: Bag, path: readonly (string | number)[]): Issue[] {
 function requirement(bag: Bag, path: readonly (string | number)[], issues: Issue[]): HostRequirement {
   const { key, operator } = bag;
   const values = asList(bag.values);
-  const stranger = unknownField(bag, ["key", "operator", "values"]);
-  if (stranger !== undefined) issues.push({ message: stranger, path });
+  const unknown = unknownField(bag, ["key", "operator", "values"]);
+  if (unknown !== undefined) issues.push({ message: unknown, path });
   if (typeof key !== "string" || !isLabel(key)) issues.push({ message: "key is a label", path: [...path, "key"] });
   if (typeof operator !== "string" || !operators.includes(operator))
     issues.push({ message: `operator is one of ${operators.join(", ")}`, path: [...path, "operator"] });

@@ -19,8 +19,8 @@ class InfraReader {
   readonly issues: Issue[] = [];
 
   infra(document: Bag): Infra {
-    this.strangers(document, ["cluster", "infra", controllers, "nodepools"], []);
-    this.strangers(asBag(document.infra) ?? {}, ["networks"], ["infra"]);
+    this.refuseUnknown(document, ["cluster", "infra", controllers, "nodepools"], []);
+    this.refuseUnknown(asBag(document.infra) ?? {}, ["networks"], ["infra"]);
     const networks = this.networks(asBag(asBag(document.infra)?.networks), namedAddresses(document));
     const units = this.units(document, networks).toSorted(inOrder);
     const cluster = "cluster" in document ? this.take(parseCluster(document.cluster), ["cluster"]) : undefined;
@@ -102,7 +102,7 @@ class InfraReader {
         }
   }
 
-  private strangers(bag: Bag, known: readonly string[], path: Path): void {
+  private refuseUnknown(bag: Bag, known: readonly string[], path: Path): void {
     const message = unknownField(bag, known);
     if (message !== undefined)
       this.fail(message, [...path, Object.keys(bag).find((key) => !known.includes(key)) ?? ""]);

@@ -49,8 +49,8 @@ class NetworkReader {
   network(name: string, value: unknown): Network | undefined {
     const bag = asBag(value);
     if (bag === undefined) return this.fail("a network needs netmask, and addressRange or addresses", []);
-    const stranger = unknownField(bag, known);
-    if (stranger !== undefined) this.fail(stranger, [Object.keys(bag).find((key) => !known.includes(key)) ?? ""]);
+    const unknown = unknownField(bag, known);
+    if (unknown !== undefined) this.fail(unknown, [Object.keys(bag).find((key) => !known.includes(key)) ?? ""]);
     if ("addressRange" in bag === "addresses" in bag)
       this.fail("a network has either addressRange or addresses", "addresses" in bag ? ["addresses"] : []);
     const dnsServers = this.texts(bag, "dnsServers").map((text, i) => this.address(text, ["dnsServers", i]));
@@ -82,8 +82,8 @@ class NetworkReader {
   private range(range: Bag | undefined): Interval | undefined {
     const path = ["addressRange"];
     if (range === undefined) return undefined;
-    const stranger = unknownField(range, ["start", "end"]);
-    if (stranger !== undefined) return this.fail(stranger, path);
+    const unknown = unknownField(range, ["start", "end"]);
+    if (unknown !== undefined) return this.fail(unknown, path);
     const first = this.address(range.start, [...path, "start"]);
     const last = this.address(range.end, [...path, "end"]);
     if (first === undefined || last === undefined) return undefined;

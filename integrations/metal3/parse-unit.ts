@@ -47,8 +47,8 @@ class UnitReader {
   unit(name: string, value: unknown): Unit | undefined {
     const bag = asBag(value);
     if (bag === undefined) return this.fail(`a unit of hosts has the fields ${known.join(", ")}`, []);
-    const stranger = unknownField(bag, known);
-    if (stranger !== undefined) this.fail(stranger, [Object.keys(bag).find((key) => !known.includes(key)) ?? ""]);
+    const unknown = unknownField(bag, known);
+    if (unknown !== undefined) this.fail(unknown, [Object.keys(bag).find((key) => !known.includes(key)) ?? ""]);
     for (const field of known) if (bag[field] === undefined) this.fail(`${field} is missing`, []);
     const hosts = this.hosts(bag.macMapping);
     this.networkConfig(bag.networkConfig, hosts);

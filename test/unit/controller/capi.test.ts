@@ -477,7 +477,7 @@ describe("an IPAddressClaim", () => {
     const shown = addresses();
     if (of === "p") sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: pool(1).spec }));
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     expect(shown).toEqual(of === "p" ? ["a 10.0.0.1", "b 10.0.0.2"] : ["a 10.0.0.1", "b 10.0.0.1"]);
     expect(addresses()).toEqual(shown);

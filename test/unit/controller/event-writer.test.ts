@@ -66,7 +66,7 @@ describe("Events", () => {
     for (const name of ["n1", "n2"]) sim.node(name);
     sim.create(policy("a", "p", "eth1") as never);
     await sim.pass(20_000);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     const full = () => written().filter((text) => /NodeIPPool.*ExhaustedIPPool/.test(text));
     expect(full()).toEqual([expect.stringMatching(/^1 Warning NodeIPPool\/p .*: 1 more needed, for n2\./)]);
@@ -103,7 +103,7 @@ describe("Events", () => {
     await sim.pass(20_000);
     sim.shows("n1", "10.0.0.1");
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     for (const kind of ["Node", "NodeNetworkState"]) sim.remove(kind, "n1");
     await sim.pass(60_000);

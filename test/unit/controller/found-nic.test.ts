@@ -71,13 +71,13 @@ describe("a node keeps its addresses when the record is lost", () => {
     );
     await sim.pass(5000);
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     expect(sim.lines()).toEqual(before);
     // Also where nothing is left but what its policy gives it: the NIC may be down.
     sim.remove("NodeNetworkState", "m1");
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     expect(sim.lines()).toEqual(before);
     expect(before.join()).not.toContain("10.0.0.1 ");
@@ -123,7 +123,7 @@ describe("where nobody knows which address is for which claim, and nothing but i
     const made = () => sim.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name);
     const [before, policiesBefore] = [sim.lines(), made()];
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     for (const name of ["m7", "m8"]) sim.node(name);
     await sim.pass(20_000);

@@ -164,7 +164,7 @@ it("S52: other flags move nothing, and take nothing back", async () => {
     const asked = { workloadAddresses: true, freeTerminating, freeTerminatingAfter: 0 };
     const all = reconcilersInCluster(asked).map((one) => new SimReconciler(one, sim.server));
     expect(all).toHaveLength(freeTerminating === "never" ? 1 : 2);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     for (const one of all) await one.pass(5000);
     await pass(5000);
     expect(before()).toEqual(known);

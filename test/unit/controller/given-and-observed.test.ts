@@ -81,7 +81,7 @@ describe("an owner keeps its address although its own node reports it, too", () 
     await sim.pass(3000);
     const before = lines();
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     expect(lines()).toEqual(before);
   });

@@ -74,7 +74,7 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     const before = sim.lines();
     const { engine: _, record } = sim;
     sim.record = { ...record, allocations: [], releasing: [], pools: [], base: new Map() };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     sim.create(claim("0.red"));
     await sim.pass(5000);
     expect(sim.lines()).toEqual(before);

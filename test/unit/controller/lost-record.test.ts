@@ -44,7 +44,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       const before = stateOf(sim);
       sim.cache.follow(kind, false);
       sim.record = emptySnapshot;
-      sim.engine.lookAgain();
+      sim.engine.resync();
       await sim.pass(10_000);
       sim.cache.follow(kind, true);
       await sim.pass(20_000);
@@ -63,7 +63,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       "kube-system",
     );
     await sim.pass(3000);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     const { listed, lines } = stateOf(sim);
     expect([listed, lines]).toEqual([before.listed, before.lines]);
@@ -89,7 +89,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       const { ownerReferences: _, ...metadata } = asBag(one.metadata) ?? {};
       return { ...one, metadata };
     });
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(20_000);
     expect(sim.lines()).toEqual(before);
   });
@@ -115,7 +115,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       const before = sim.lines();
       expect(before).toEqual(["10.0.0.2 Node/n1/a/address"]);
       sim.record = emptySnapshot;
-      sim.engine.lookAgain();
+      sim.engine.resync();
       await sim.pass(30_000);
       expect(sim.lines()).toEqual([]);
       expect(sim.object("NodeNetworkConfigurationPolicy", "a--n1")).toBeDefined();
@@ -169,7 +169,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
     const { allocations, base } = sim.record;
     const others = allocations.filter(({ claim }) => !claim.startsWith("Node/n0/"));
     sim.record = { ...sim.record, allocations: others, base: new Map([...base].map(([pool]) => [pool, "other"])) };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(1000);
     label("worker");
     await sim.pass(3000);
@@ -196,7 +196,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
     const state = () => [sim.lines(), sim.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name)];
     const before = state();
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(10_000);
     expect(state()).toEqual(before);
     sim.node("n2");

@@ -47,7 +47,7 @@ describe("Secrets that were rendered before", () => {
     write(file(["n0", "n1", "n2"]));
     await sim.pass(3000);
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     write(file(["n0", "n1", "n2"], { last: 11 }));
     await sim.pass(3000);
     expect(sim.lines()).toEqual([line(10, "n0"), line(11, "n2"), line(77, "n1")]);
@@ -114,7 +114,7 @@ describe("a Secret of the name that a host needs", () => {
     expect(sim.requests.slice(before)).toEqual([]);
     expect(sim.said.filter((text) => /Refused: Secret metal3\/controllers-n0/.test(text))).not.toEqual([]);
     sim.remove("Secret", "controllers-n0", namespace);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(10_000);
     expect(asBag(sim.object("Secret", "controllers-n0")?.metadata)?.labels).toMatchObject(managedBy);
   });
@@ -152,7 +152,7 @@ describe("a Secret of the name that a host needs", () => {
     expect(sim.lines()).toEqual([line(11, "n1"), `${line(10, "n0")} releasing`]);
     expect(sim.requests.slice(asked)).toEqual([]);
     sim.remove("Secret", "controllers-n0", namespace);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(60_000);
     expect(sim.lines()).toEqual([line(11, "n1")]);
   });

@@ -223,7 +223,7 @@ describe("a configuration that is wrong", () => {
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     sim.remove("ConfigMap", "nodeippool-infra", namespace);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(60_000);
     expect([sim.lines(), secrets()]).toEqual([
       [n0, n1],
@@ -299,7 +299,7 @@ describe("a record that is lost", () => {
     await sim.pass(3000);
     sim.record = emptySnapshot;
     write(file(["n1"]));
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(60_000);
     write(file(["n1", "n2"]));
     await sim.pass(60_000);
@@ -314,7 +314,7 @@ describe("a record that is lost", () => {
     create(file(["n0", "n1"]));
     await sim.pass(3000);
     sim.record = emptySnapshot;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     write(file(["n1", "n2"]));
     await sim.pass(3000);
     expect(sim.lines()).toEqual([n1]);

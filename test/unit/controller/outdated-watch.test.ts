@@ -48,7 +48,7 @@ it.each([
   happens(sim);
   const record = recordOf(["10.0.0.1 Node/n1/late/address set=cluster if=eth1 pool=lan"], [lan]);
   sim.record = { ...record, base: new Map([["lan", "written by another controller"]]) };
-  sim.engine.lookAgain();
+  sim.engine.resync();
   await sim.pass();
   expect(sim.record.releasing).toEqual([]);
   const [nic] = asList(asBag(asBag(sim.object(policies, "late--n1")?.spec)?.desiredState)?.interfaces);

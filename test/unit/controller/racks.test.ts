@@ -256,7 +256,7 @@ describe("an object that is made of many owners", () => {
     const [first, second] = sim.record.allocations;
     if (first === undefined || second === undefined) throw new Error("nothing was given");
     sim.record = { ...sim.record, allocations: [first], releasing: [second], base: new Map([["lan", "theirs"]]) };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(2000);
     expect(board()).toEqual(["10.5.0.1 Host/r.h1", "10.5.0.2 Host/r.h2"]);
   });

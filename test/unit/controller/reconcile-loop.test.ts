@@ -18,7 +18,7 @@ async function begin(names: readonly string[], steps: (all: readonly Bag[]) => r
   await sim.pass(100);
   sim.isFrozen = true;
   const look = async () => {
-    sim.reconciler.lookAgain();
+    sim.reconciler.resync();
     await sim.pass(3000);
   };
   const isDone = (name: string) => asBag(sim.object("ConfigMap", name)?.data)?.done !== undefined;

@@ -81,7 +81,7 @@ describe("a pod that no StatefulSet or Deployment has made", () => {
     apps.edit("NodeIPPool", "lan", { disable: false });
     apps.create(macvlanNetwork("red", "lan"));
     sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     create("StatefulSet", "web", { replicas: 1 });
     await pass(90_000);
     expect(told()).toEqual([...before, "web-0 10.0.0.3/24"]);

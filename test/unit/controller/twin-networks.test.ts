@@ -15,7 +15,7 @@ function lose(sim: SimController, isLost: (line: Line) => boolean) {
   const { allocations, base } = sim.record;
   const cut = new Map([...base].map(([name, text]) => [name, `${text} cut`]));
   sim.record = { ...sim.record, allocations: allocations.filter((line) => !isLost(line)), base: cut };
-  sim.engine.lookAgain();
+  sim.engine.resync();
 }
 
 /** Pools `p` and `q` have the same addresses on two networks. */

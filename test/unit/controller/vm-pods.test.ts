@@ -40,7 +40,7 @@ function deleteByForce(all: VmRoles, name: string): void {
 function loseRecord(all: VmRoles, ...statuses: readonly string[]): void {
   for (const name of statuses) all.reconciler.change("IPAMClaim", name, ({ status: _, ...rest }) => rest);
   all.engine.record = emptySnapshot;
-  all.engine.engine.lookAgain();
+  all.engine.engine.resync();
 }
 
 const ovn = { name: "ovn", type: "ovn-k8s-cni-overlay", topology: "layer2", allowPersistentIPs: true };

@@ -526,7 +526,7 @@ describe("what a pod runs with is its claim's", () => {
     all.vm("vm-c");
     await all.reconciler.pass(1000);
     all.engine.record = emptySnapshot;
-    all.engine.engine.lookAgain();
+    all.engine.engine.resync();
     all.engine.isFrozen = false;
     await all.pass(60_000);
     expect(all.claims()).toEqual(["vm-b.red 10.0.0.2/24", "vm-c.red 10.0.0.1/24"]);

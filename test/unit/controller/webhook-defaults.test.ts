@@ -50,7 +50,7 @@ describe("a webhook that adds defaults to a policy of a node", () => {
     expect(mtuOf(sim)).toBe(1500);
     expect(sim.requests.filter((one) => one.endsWith(policies) && one.startsWith("create"))).toHaveLength(1);
     sim.requests.length = 0;
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await sim.pass(30_000);
     expect(sim.requests.filter((one) => one.endsWith(policies))).toEqual([]);
   });

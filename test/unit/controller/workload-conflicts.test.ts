@@ -141,7 +141,7 @@ describe("another host answers for the address of a pod", () => {
     finds("10.0.0.1");
     await pass(10_000);
     sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await pass(10_000);
     expect([conflicts(), ips(), sim.lines().sort()]).toEqual([`10.0.0.1 ${mac}`, ["10.0.0.2", "10.0.0.3"], web(3)]);
   });

@@ -132,7 +132,7 @@ describe("the addresses of pods", () => {
     // In a whole controller this is the same cache.
     const isThere = (key: string) => sim.cache.get(key) !== undefined;
     for (const key of reconciler.cache.all("Pod").map(objectKey)) if (!isThere(key)) reconciler.cache.delete(key);
-    sim.engine.lookAgain();
+    sim.engine.resync();
     await pass(60_000);
     expect(told().map((text) => text.split(" ")[1])).toEqual(["10.0.0.1/24"]);
     expect(sim.lines()).toHaveLength(1);

@@ -99,7 +99,7 @@ describe("a StatefulSet whose pods wait for the controller", () => {
     await pass();
     const before = told();
     sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     create("StatefulSet", "app", { replicas: 1 });
     await pass(90_000);
     expect(told()).toEqual(["app-0 10.0.0.5/24", ...before]);
@@ -238,7 +238,7 @@ describe("a StatefulSet with several pools", () => {
     await pass();
     apps.edit("NodeIPPool", "lan", { disable: true });
     sim.record = { ...sim.record, allocations: [], releasing: [], pools: [], base: new Map() };
-    sim.engine.lookAgain();
+    sim.engine.resync();
     apps.edit("StatefulSet", "web", { replicas: 4 });
     await pass(60_000);
     apps.roll("StatefulSet", "web");

@@ -35,7 +35,7 @@ import { recordable, recordedIn } from "./recordable.ts";
 import { unsoundPools } from "./unsound-pools.ts";
 
 /** What all owners share, at one moment: pools, and the objects that ask for addresses. */
-export interface Scene {
+export interface Inputs {
   /** The record that it was read with: it says what pools, and what asks, cannot be. */
   readonly record: Snapshot;
   readonly pools: ReadonlyMap<string, ClusterPool>;
@@ -58,12 +58,12 @@ export interface Scene {
 }
 
 /** Reads it. Each object is read by itself: one that is wrong keeps no other one from being served. `whyFailing` returns why an object is rejected that fails beside others. */
-export function readScene(
+export function readInputs(
   world: World,
   integrations: readonly ClusterIntegration[],
   snapshot: Snapshot,
   whyFailing: (object: Seen) => string | undefined = () => undefined,
-): Scene {
+): Inputs {
   const { all, pools } = readPools(world, integrations, snapshot);
   const sound = all.flatMap(({ pool }) => pool ?? []);
   const known = new WeakMap<Seen, Alone>();
@@ -114,7 +114,7 @@ function readPools(world: World, integrations: readonly ClusterIntegration[], sn
 }
 
 /** Those of some lines that have an address which its pool says to be of others, too. */
-function conflictingOf(lines: readonly Allocation[], pools: Scene["pools"]): readonly Allocation[] {
+function conflictingOf(lines: readonly Allocation[], pools: Inputs["pools"]): readonly Allocation[] {
   const known = new Map([...pools].map(([name, { object }]) => [name, poolConflictsOf(object)] as const));
   if ([...known.values()].every(({ size }) => size === 0)) return [];
   return lines.filter(({ pool, address }) => known.get(pool)?.has(address));
@@ -124,10 +124,10 @@ function conflictingOf(lines: readonly Allocation[], pools: Scene["pools"]): rea
  * Who is looked at again after a plan: who keeps an address that its pool gives no more, as that is said then; who has one that
  * others have, too, and may ask for more then; and who is gone, and loses then what was put on record for it.
  */
-export function toLookAgain(plan: Plan, { pools }: Facts, scene: Scene, world: World): string[] {
+export function toLookAgain(plan: Plan, { pools }: Facts, inputs: Inputs, world: World): string[] {
   const isOutside = (line: Allocation) => !contains(pools.get(line.pool)?.assignable ?? [], line.address);
   const isMeant = (line: Allocation) => isOutside(line) || world.isGone(ownerOfKey(line.claim));
-  const found = [...plan.assign.filter(isMeant), ...conflictingOf(changedBy(plan), scene.pools)];
+  const found = [...plan.assign.filter(isMeant), ...conflictingOf(changedBy(plan), inputs.pools)];
   return found.map(({ claim }) => ownerOfKey(claim));
 }
 
@@ -254,12 +254,12 @@ function foreignUses(object: Seen): Observation[] {
   const { at } = placeless(object);
   return [...poolConflictsOf(object)].map(([address, mac]) => ({
     ...{ address, owner: `the host with MAC address ${mac}`, pool: object.metadata.name, at: at([], "") },
-    ...{ isTemporary: true, isForeign: true },
+    ...{ isTemporary: true, isUnknownHost: true },
   }));
 }
 
 /** Returns what does not fit the record: pools, and objects that ask. It may, once there is less of that. */
-export function unusableIn({ pools, rejected }: Scene): string {
+export function unusableIn({ pools, rejected }: Inputs): string {
   const unsound = [...pools.values()].filter(({ problem }) => problem !== undefined).map(({ name }) => name);
   return [...rejected, ...unsound].sort(byCodeUnit).join(" ");
 }
@@ -273,8 +273,8 @@ export function clusterNode(seen: Seen): ClusterNode {
   return node;
 }
 
-/** What integrations are told of a scene, besides the objects that they ask for. */
-export function factsOf(world: World, { record, sound, pools, conflicting, unserved }: Scene): Facts {
+/** What integrations are told of a inputs, besides the objects that they ask for. */
+export function factsOf(world: World, { record, sound, pools, conflicting, unserved }: Inputs): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),
     pools: new Map(sound.map((pool) => [pool.name, pool])),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { clusterNode, readScene } from "../../../controller/allocate/scene.ts";
+import { clusterNode, readInputs } from "../../../controller/allocate/inputs.ts";
 import { Cache } from "../../../controller/cache/cache.ts";
 import { kindsOf } from "../../../controller/cache/kinds.ts";
 import type { Seen } from "../../../controller/cache/seen.ts";
@@ -23,20 +23,20 @@ function sceneOf(objects: readonly Seen[], lines: string[] = []) {
   const world = new World(cache, kindsOf([nmstateInCluster]), () => {});
   for (const object of objects) cache.set(object);
   const record = recordOf(lines, [poolOf("p", "10.0.0.0/24")]);
-  const scene = readScene(world, [nmstateInCluster], record);
-  return { ...scene, refused: objects.filter((one) => scene.whyRejected(one) !== undefined) };
+  const inputs = readInputs(world, [nmstateInCluster], record);
+  return { ...inputs, refused: objects.filter((one) => inputs.whyRejected(one) !== undefined) };
 }
 
-describe("readScene", () => {
+describe("readInputs", () => {
   const p = poolObject("p", "10.0.0.0/24");
 
   it("takes each object by itself: one that is wrong keeps no other one from being served", () => {
     const wrong = seen(policy("wrong", "q", "eth1"));
-    const scene = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
-    const { shared, refused, sound } = scene;
+    const inputs = sceneOf([p, poolObject("bad", "x"), seen(policy("a", "p", "eth1")), wrong]);
+    const { shared, refused, sound } = inputs;
     expect(shared.map(({ object }) => (object.metadata as Bag).name)).toEqual(["a"]);
     expect(refused).toEqual([wrong]);
-    expect(scene.whyRejected(wrong)).toMatch(/pool q.*not defined/);
+    expect(inputs.whyRejected(wrong)).toMatch(/pool q.*not defined/);
     expect(sound.map(({ name }) => name)).toEqual(["p"]);
   });
 

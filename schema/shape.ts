@@ -9,7 +9,7 @@ export type Of<S extends Shape<unknown>> = ReturnType<S>;
 const original = Symbol("original");
 
 /** A mapping, as `view` reads it. For reading alone: it has no fields of its own, so spread and write `raw` of it. */
-interface View {
+export interface View {
   readonly [original]: Bag;
 }
 

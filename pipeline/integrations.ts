@@ -29,14 +29,14 @@ export function readKinds(known: readonly Integration[] = integrations): ReadKin
   return known.flatMap(({ reads }) => reads);
 }
 
-/** What the controller allocates for. */
-export function integrationsInCluster(asked: AskedInCluster): ClusterIntegration[] {
-  return systems.flatMap(({ inCluster }) => inCluster?.(asked).integration ?? []);
+/** What the controller allocates for; `more` are systems beside those that nodeippool knows. */
+export function integrationsInCluster(asked: AskedInCluster, more: readonly System[] = []): ClusterIntegration[] {
+  return [...systems, ...more].flatMap(({ inCluster }) => inCluster?.(asked).integration ?? []);
 }
 
 /** What it sees to besides, where no addresses are decided. */
-export function reconcilersInCluster(asked: AskedInCluster): Reconciler[] {
-  return systems.flatMap(({ inCluster }) => inCluster?.(asked).reconcilers ?? []);
+export function reconcilersInCluster(asked: AskedInCluster, more: readonly System[] = []): Reconciler[] {
+  return [...systems, ...more].flatMap(({ inCluster }) => inCluster?.(asked).reconcilers ?? []);
 }
 
 /** When a line that is releasing may be freed, in the words of whose it is; undefined where nodes report it, or nobody says. */

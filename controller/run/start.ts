@@ -1,6 +1,6 @@
 import { emptySnapshot } from "../../core/index.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
-import type { AskedInCluster } from "../../integrations/contract/system.ts";
+import type { AskedInCluster, System } from "../../integrations/contract/system.ts";
 import { type Access, fullList, objectsOf, realClock, type Sent, transport } from "../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../pipeline/integrations.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
@@ -31,13 +31,15 @@ export interface ControllerOptions extends AskedInCluster {
   readonly server?: { readonly at: ListenAt; readonly version: string } | undefined;
   /** Instead of the usual one. */
   readonly timing?: Timing;
+  /** Foreign systems beside those that nodeippool knows. */
+  readonly systems?: readonly System[];
   readonly signal: AbortSignal;
   readonly log: (event: LogEvent) => void;
 }
 
 /** Runs the controller until the signal aborts. What is in flight then is waited for, but not for long. */
 export async function runController(options: ControllerOptions): Promise<void> {
-  const { access, namespace, server, timing = usual, signal, log } = options;
+  const { access, namespace, server, timing = usual, systems, signal, log } = options;
   const metrics = server && metricsOf(() => counted(engine, watches.states), server.version);
   const told: Sent = (verb, status) => metrics?.sent(verb, status);
   // The queue tries again, with what is right by then.
@@ -45,8 +47,8 @@ export async function runController(options: ControllerOptions): Promise<void> {
   const recorded = objectsOf(access, { server: transport(access, 3 * timing.request, told) });
   const source = transport(access, 30_000, told);
   const observer = observerOf(log, metrics, () => events);
-  const reconcilers = reconcilersInCluster(options);
-  const integrations = integrationsInCluster(options);
+  const reconcilers = reconcilersInCluster(options, systems);
+  const integrations = integrationsInCluster(options, systems);
   const cache = new Cache([...kindsOf(integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
   const worlds = () => loops.map(({ world }) => world);
   const objects = limitWrites(unlimited, realClock, tellContest(worlds, observer), tellRefused(worlds, observer));

@@ -12,8 +12,10 @@ test.each([
   expect(blockWith(readme, text)).toBe(readFileSync(join(root, "examples/first-day", name), "utf8"));
 });
 
-test("the page about integrations shows the example as it is", () => {
+test("the page about integrations shows the example, and the heart of the toy, as they are", () => {
   const page = readFileSync(join(root, "docs/integrations.md"), "utf8");
   const example = readFileSync(join(root, "examples/integration/printers.ts"), "utf8");
   expect(blockWith(page, "// An integration")).toBe(example);
+  const toy = readFileSync(join(root, "test/support/toy-in-cluster.ts"), "utf8");
+  expect(toy).toContain(`\n${blockWith(page, "const recording")}\n`);
 });

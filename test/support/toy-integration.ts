@@ -8,7 +8,8 @@ interface Printer {
   readonly source: LocatedObject;
 }
 
-function isToy({ apiVersion }: Bag): boolean {
+/** Is it an object of its kinds? */
+export function isToy({ apiVersion }: Bag): boolean {
   return apiVersion === "toys.example.org/v1";
 }
 

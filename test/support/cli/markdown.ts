@@ -31,7 +31,7 @@ export function matches(shown: string, text: string): boolean {
   return new RegExp(`^${pattern}$`).test(text);
 }
 
-/** The TypeScript of a page, as programs: a block that imports nothing goes on where the one before it ended. */
+/** The TypeScript of a page, as programs: a block that imports nothing goes on where the one before it ended. A `ts excerpt` is of a file that is compiled itself. */
 export function programs(markdown: string): string[] {
   const made: string[] = [];
   for (const [, block = ""] of markdown.matchAll(/^```ts\n(.*?)^```$/gms))

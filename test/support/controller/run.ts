@@ -5,6 +5,7 @@ import { runController } from "../../../controller/run/start.ts";
 import type { Timing } from "../../../controller/timing.ts";
 import type { ClusterApiVersion } from "../../../integrations/contract/cluster-api.ts";
 import type { FreeingNodes } from "../../../integrations/contract/freeing-nodes.ts";
+import type { System } from "../../../integrations/contract/system.ts";
 import type { Access } from "../../../kube/index.ts";
 import type { Cluster } from "../cluster/cluster.ts";
 
@@ -20,6 +21,7 @@ export async function withController(
   }: {
     readonly log?: Log;
     readonly timing?: Timing;
+    readonly systems?: readonly System[];
     readonly clusterApi?: ClusterApiVersion;
     readonly metal3?: string;
     readonly nodeSlices?: string;

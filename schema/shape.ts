@@ -65,6 +65,6 @@ export function view<const S extends Shapes>(shapes: S): Shape<Fields<S>> {
 }
 
 /** The mapping that is read, as it stands: its fields by their names, and all of it where it is spread. Empty if there is none. */
-export function raw<V extends View>(seen: V): { readonly [field in Exclude<keyof V, symbol>]: unknown } {
-  return seen[original] as { readonly [field in Exclude<keyof V, symbol>]: unknown };
+export function raw<V extends View>(seen: V): { readonly [field in Exclude<keyof V, symbol>]?: unknown } {
+  return seen[original] as { readonly [field in Exclude<keyof V, symbol>]?: unknown };
 }

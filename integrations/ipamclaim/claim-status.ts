@@ -1,6 +1,7 @@
 import { type Allocation, familyOf, formatAddress, type Pool } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { addressesIn } from "./ipam-claim.ts";
+import { asIpamClaim } from "./objects.ts";
 
 /** How a claim stands. */
 export interface IpamClaimState {
@@ -88,6 +89,6 @@ export function ipsOf(
 }
 
 /** What a status shows. */
-export function shownIps({ status }: Bag): string[] {
-  return asList(asBag(status)?.ips).map((ip) => `${ip}`);
+export function shownIps(claim: Bag): string[] {
+  return asIpamClaim(claim).status.ips.map((ip) => `${ip}`);
 }

@@ -1,9 +1,10 @@
 import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { asBag, asList, type LocatedObject } from "../../schema/objects.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
 import type { ReadObjects } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import { issuesOf, readEach } from "../contract/read-each.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
@@ -139,5 +140,5 @@ export function claimedIn(objects: readonly SourceObject[], facts: Facts, told: 
 
 /** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */
 function isHeldByUs({ object }: LocatedObject): boolean {
-  return isIpamClaim(object) && asList(asBag(object.metadata)?.finalizers).includes(stake);
+  return isIpamClaim(object) && metadataOf(object).finalizers.includes(stake);
 }

@@ -1,8 +1,8 @@
 import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
-import { kindInGroup, objectKey } from "../contract/object-key.ts";
-import { isDeleting } from "../contract/object-metadata.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { isDeleting, keyOf, metadataOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Known, Report } from "../contract/report.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
@@ -14,6 +14,7 @@ import {
   parseNetworkConfig,
 } from "../networks/attachment-definition.ts";
 import { boundPools } from "../networks/bound-pools.ts";
+import { asAttachmentDefinition } from "../networks/objects.ts";
 import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
 import {
   addressesIn,
@@ -27,6 +28,7 @@ import {
   plannedIps,
 } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
+import { asIpamClaim } from "./objects.ts";
 import { addressesAnnotation } from "./virtual-machine.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
@@ -37,7 +39,7 @@ export const definitionsKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1`,
   kind: attachmentKind,
   plural: attachmentPlural,
-  keep: (object) => (mayPersist(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+  keep: (object) => (mayPersist(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
 };
 
 /** IPAMClaims, as they are. */
@@ -72,11 +74,11 @@ export const ipamClaimsRecording: Recording = {
  */
 function concerns(object: Bag): Concern {
   if (isIpamClaim(object)) {
-    const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+    const { name, namespace = "default" } = metadataOf(object);
     const owner = formatOwner(ownerOfIpamClaim({ name: `${name}`, namespace: `${namespace}` }));
     return { owners: [owner], sources: [keyOfOwner(owner)] };
   }
-  return mayPersist(object) ? { owners: "all", sources: [objectKey(object as never)] } : { owners: [], sources: [] };
+  return mayPersist(object) ? { owners: "all", sources: [keyOf(object)] } : { owners: [], sources: [] };
 }
 
 function keyOfOwner(owner: string): string {
@@ -102,13 +104,14 @@ function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean 
   if (there === undefined) return true;
   const shown = shownIps(there);
   if ([...addressesIn(shown), ...askedAddresses(plannedFor(there))].includes(address)) return false;
-  if (shown.length === 0) return !asList(asBag(there.metadata)?.finalizers).includes(stake);
-  return conditionOf(asBag(there.status)?.conditions, "IPsAllocated")?.status === "True";
+  const { metadata, status } = asIpamClaim(there);
+  if (shown.length === 0) return !metadata.finalizers.includes(stake);
+  return conditionOf(status.conditions, "IPsAllocated")?.status === "True";
 }
 
 /** Returns why a claim, or its network, cannot be served now; undefined if it can, or the network is not the controller's. */
 function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = new Map()) {
-  const network = asBag(object.spec)?.network;
+  const { network } = asIpamClaim(object).spec;
   const isIts = (one: Bag) => mayPersist(one) && parseNetworkConfig(one).value?.network === network;
   const [definition, why] = [...unserved].find(([one]) => isIts(one)) ?? [];
   const message = definition === undefined ? rejected : `${attachmentKind} ${attachmentTitle(definition)}: ${why}`;
@@ -133,8 +136,8 @@ export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Re
     pending: [pending],
   } = known;
   if (!isIpamClaim(object)) return {};
-  const { deletionTimestamp, finalizers } = asBag(object.metadata) ?? {};
-  const users = asList(finalizers).filter((one) => one !== stake);
+  const { deletionTimestamp, finalizers } = metadataOf(object);
+  const users = finalizers.filter((one) => one !== stake);
   if (deletionTimestamp !== undefined) return users.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
   const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
@@ -163,7 +166,7 @@ const definitionKey = kindInGroup(attachmentKind, attachmentGroup);
  */
 function givenTo(claim: Bag, definitions: readonly Bag[]): (line: Allocation) => boolean {
   const shown = addressesIn(shownIps(claim));
-  const called = asBag(claim.spec)?.network;
+  const called = asIpamClaim(claim).spec.network;
   const isIts = (definition: Bag) => parseNetworkConfig(definition).value?.network === called;
   return ({ address, pool }) =>
     shown.includes(address) || definitions.some((one) => boundPools(one)?.includes(pool) && isIts(one));

@@ -1,10 +1,12 @@
 import { type Address, type Owner, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { type Bag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import type { RenderedObject } from "../contract/integration.ts";
-import { nameOf, namespaceOf } from "../contract/object-metadata.ts";
+import { annotationsOf, labelsOf, nameOf, namespaceOf } from "../contract/object-metadata.ts";
 import { attachmentGroup, isOfGroup } from "../networks/attachment-definition.ts";
+import { asIpamClaim } from "./objects.ts";
 
 /** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
 export const ipamClaimKind = "IPAMClaim";
@@ -30,19 +32,18 @@ export function isIpamClaim({ apiVersion, kind }: Bag): boolean {
 }
 
 /** Was it rendered by a plan? */
-export function isRendered({ metadata }: Bag): boolean {
-  const labels = asBag(asBag(metadata)?.labels);
-  return Object.keys(plannedLabel).some((label) => labels?.[label] !== undefined);
+export function isRendered(claim: Bag): boolean {
+  return Object.keys(plannedLabel).some((label) => labelsOf(claim)[label] !== undefined);
 }
 
 export function parseIpamClaim(object: Bag): Parsed<IpamClaim> {
-  const { spec, status } = object;
-  const network = asBag(spec)?.network;
+  const { spec, status } = asIpamClaim(object);
+  const { network } = spec;
   if (typeof network !== "string" || network === "")
     return {
       issues: [{ message: "network must name a network, as its configuration of CNI does", path: ["spec", "network"] }],
     };
-  const shown = addressesIn(asList(asBag(status)?.ips));
+  const shown = addressesIn(status.ips);
   return { value: { name: nameOf(object), namespace: namespaceOf(object), network, shown } };
 }
 
@@ -52,8 +53,8 @@ export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "
 }
 
 /** What its annotation says that was planned for a claim. */
-export function plannedFor({ metadata }: Bag): unknown {
-  return asBag(asBag(metadata)?.annotations)?.[plannedAnnotation];
+export function plannedFor(claim: Bag): unknown {
+  return annotationsOf(claim)[plannedAnnotation];
 }
 
 /** What was planned for a claim, as its status says it; what is no address is left out. */
@@ -83,21 +84,20 @@ export type ClaimedAddresses = readonly string[];
  * drops the status of what is created.
  */
 export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddresses, own: Bag = {}): RenderedObject {
-  const { metadata, spec } = own;
-  const { labels, annotations } = asBag(metadata) ?? {};
+  const { metadata, spec } = asIpamClaim(own);
   const { status: _, ...rest } = own;
   return {
     apiVersion: `${attachmentGroup}/v1alpha1`,
     kind: ipamClaimKind,
     ...rest,
     metadata: {
-      ...asBag(metadata),
+      ...raw(metadata),
       name: claim.name,
       namespace: claim.namespace,
-      labels: { ...asBag(labels), ...plannedLabel },
-      annotations: { ...asBag(annotations), [plannedAnnotation]: addresses.join(",") },
+      labels: { ...metadata.labels, ...plannedLabel },
+      annotations: { ...metadata.annotations, [plannedAnnotation]: addresses.join(",") },
     },
-    spec: { interface: pod, ...asBag(spec), network: claim.network },
+    spec: { interface: pod, ...raw(spec), network: claim.network },
     status: { ips: addresses },
   };
 }
@@ -109,7 +109,7 @@ export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
   if (claim === undefined) return;
   found.speaks = true;
   const owner = `${ipamClaimKind}/${claim.namespace}:${claim.name}`;
-  asList(asBag(object.status)?.ips).forEach((text, i) => {
+  asIpamClaim(object).status.ips.forEach((text, i) => {
     const path = ["status", "ips", i];
     const prefix = parsePrefix(text);
     const address = addressIn(text);

@@ -10,14 +10,14 @@ import {
 import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
-import type {
-  Facts,
-  Holdings,
-  Integration,
-  Left,
-  ReadObjects,
-  Rendered,
-  RenderedObject,
+import {
+  asRendered,
+  type Facts,
+  type Holdings,
+  type Integration,
+  type Left,
+  type ReadObjects,
+  type Rendered,
 } from "../contract/integration.ts";
 import { readApart } from "../contract/read-each.ts";
 import type { UnreadObject } from "../contract/unserved.ts";
@@ -118,7 +118,7 @@ function served({ networks, requests }: IpamClaimModel, facts: Facts) {
 /** Each object stands for itself, with the claims that a VM asks for behind it; a claim that is written gets its addresses. */
 function renderClaims(model: IpamClaimModel, facts: Facts, { snapshot, set }: Holdings): Rendered {
   const lines = new Map(snapshot.allocations.map((line) => [`${line.pool} ${line.claim}`, line]));
-  const instead = new Map(model.sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
+  const instead = new Map(model.sources.map((source) => [source, [asRendered(source.object)]]));
   for (const request of served(model, facts).requests) {
     const { claim, podInterface, source, written } = request;
     const object = ipamClaim(claim, podInterface, addressesOf(request, facts, lines), written?.object);

@@ -109,12 +109,12 @@ class SubnetReader {
     const excluded = [...this.prefixes("excludeSubnets"), ...this.prefixes("infrastructureSubnets")];
     const gateways = this.texts("defaultGatewayIPs").flatMap((text) => this.take(parseAddress(text)) ?? []);
     const name = poolNameOf(this.network);
-    return [...byFamily].map(([family, [subnet, ...more]]) => {
+    return [...byFamily].flatMap(([family, [prefix, ...more]]) => {
+      if (prefix === undefined) return [];
       const isOfFamily = ({ first }: Prefix) => familyOf(first) === family;
       if (more.length > 0)
         this.issues.push({ message: `subnets has several of IPv${family}; a claim gets one address` });
       const gateway = gateways.find((address) => familyOf(address) === family);
-      const prefix = subnet as Prefix;
       if (prefix.length > (family === 4 ? 30 : 127))
         this.issues.push({ message: `subnet ${formatPrefix(prefix)} has no address that OVN-Kubernetes allocates` });
       const spec = {

@@ -26,7 +26,8 @@ export function persistentNetworks(definitions: readonly ReadObject<PersistentNe
   const unread: UnreadObject[] = [];
   const sorted = definitions.toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
   const good = [...Map.groupBy(sorted, ({ value }) => value.network).values()].flatMap((all) => {
-    const [first] = all as [ReadObject<PersistentNetwork>];
+    const [first] = all;
+    if (first === undefined) return [];
     const { value: pools = [], issues = [] } = poolsOf(first);
     const wrong = all.flatMap(({ value, source }) =>
       meaningOf(first.value) === meaningOf(value)

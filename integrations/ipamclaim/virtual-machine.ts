@@ -1,8 +1,11 @@
 import { type Address, type Issue, type Parsed, parseAddress, parsePrefix } from "../../core/index.ts";
+import { parseJson } from "../../schema/json.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
-import { namespaceOf } from "../contract/object-metadata.ts";
+import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
+import { metadataOf, namespaceOf } from "../contract/object-metadata.ts";
 import { isOfGroup } from "../networks/attachment-definition.ts";
+import { asInstance, type asInstanceSpec, asVirtualMachine } from "./objects.ts";
 
 /** A VM of KubeVirt, and the secondary networks that Multus attaches it to. */
 export interface VirtualMachine {
@@ -43,7 +46,7 @@ export const addressesAnnotation = "network.kubevirt.io/addresses";
 
 /** Is it a VM, or one that runs without a VirtualMachine, with a network of Multus? */
 export function isOnNetworks(object: Bag): boolean {
-  return isVm(object) && asList(specOf(object).spec?.networks).some(isSecondary);
+  return isVm(object) && specOf(object).spec.networks.some(isSecondary);
 }
 
 export function isVm({ apiVersion, kind }: Bag): boolean {
@@ -63,16 +66,12 @@ export function isVm({ apiVersion, kind }: Bag): boolean {
 export function attachmentsOf(object: Bag): VmNetwork[] {
   const { path, spec } = specOf(object);
   const namespace = namespaceOf(object);
-  const unplugged = new Set(
-    asList(asBag(asBag(spec?.domain)?.devices)?.interfaces)
-      .map((one) => asBag(one))
-      .filter((one) => one?.state === "absent")
-      .map((one) => one?.name),
-  );
-  return asList(spec?.networks).flatMap((item, i): VmNetwork[] => {
-    const network = asBag(item)?.name;
+  const { interfaces } = spec.domain.devices;
+  const unplugged = new Set(interfaces.flatMap(({ name, state }) => (state === "absent" ? [name] : [])));
+  return spec.networks.flatMap((item, i): VmNetwork[] => {
+    const { name: network, multus } = item;
     if (!isSecondary(item) || typeof network !== "string") return [];
-    const asked = `${asBag(asBag(item)?.multus)?.networkName}`;
+    const asked = `${multus?.networkName}`;
     const definition = asked.includes("/") ? asked : `${namespace}/${asked}`;
     const isAbsent = unplugged.has(network);
     return [{ network, definition, isAbsent, path: [...path, "spec", "networks", i, "multus", "networkName"] }];
@@ -81,14 +80,14 @@ export function attachmentsOf(object: Bag): VmNetwork[] {
 
 /** Those that it has and does not lose, each with what it asks for. */
 export function parseVm(object: Bag): Parsed<VirtualMachine> {
-  const { name } = asBag(object.metadata) ?? {};
+  const { name } = metadataOf(object);
   const { path, metadata, spec } = specOf(object);
-  const wanted = parseWanted(asBag(metadata?.annotations)?.[addressesAnnotation]);
+  const wanted = parseWanted(metadata.annotations[addressesAnnotation]);
   const at = [...path, "metadata", "annotations", addressesAnnotation];
   if (wanted.issues !== undefined) {
     return { issues: wanted.issues.map((issue) => ({ ...issue, path: at })) };
   }
-  const names = asList(spec?.networks).map((one) => `${asBag(one)?.name}`);
+  const names = spec.networks.map((one) => `${one.name}`);
   const unknown = [...wanted.value.keys()].find((network) => !names.includes(network));
   if (unknown !== undefined)
     return { issues: [{ message: `the VM has no network ${unknown}${didYouMean(unknown, names)}`, path: at }] };
@@ -99,14 +98,13 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
 }
 
 /** What the instance is to be: a VirtualMachine has it in its template. */
-function specOf({ kind, metadata, spec }: Bag) {
-  const template = kind === vmKind ? asBag(asBag(spec)?.template) : { metadata, spec };
-  const path = kind === vmKind ? ["spec", "template"] : [];
-  return { path, metadata: asBag(template?.metadata), spec: asBag(template?.spec) };
+function specOf(object: Bag) {
+  const isTemplate = object.kind === vmKind;
+  const { metadata, spec } = isTemplate ? asVirtualMachine(object).spec.template : asInstance(object);
+  return { path: isTemplate ? ["spec", "template"] : [], metadata, spec };
 }
 
-function isSecondary(network: unknown): boolean {
-  const multus = asBag(asBag(network)?.multus);
+function isSecondary({ multus }: Of<typeof asInstanceSpec>["networks"][number]): boolean {
   return multus !== undefined && multus.default !== true;
 }
 
@@ -118,7 +116,7 @@ function parseWanted(text: unknown): Parsed<ReadonlyMap<string, Wanted>> {
   if (text === undefined || text === null || text === "") return { value: new Map() };
   const issues: Issue[] = [];
   const byNetwork = new Map<string, Wanted>();
-  for (const [network, list] of Object.entries(bagIn(text) ?? { "": "" })) {
+  for (const [network, list] of Object.entries(asBag(parseJson(text).value) ?? { "": "" })) {
     const parsed = Array.isArray(list) ? list.map(parseAsked) : [];
     if (!Array.isArray(list)) issues.push({ message: 'expected JSON such as {"blue": ["192.168.10.8"]}' });
     issues.push(...parsed.flatMap((one) => one.issues ?? []));
@@ -139,12 +137,4 @@ function parseAsked(text: unknown): Parsed<{ readonly address: Address; readonly
   if (length === undefined) return { value: { address } };
   const prefix = parsePrefix(text);
   return prefix.issues !== undefined ? prefix : { value: { address, length: prefix.value.length } };
-}
-
-function bagIn(text: unknown): Bag | undefined {
-  try {
-    return asBag(JSON.parse(`${text}`));
-  } catch {
-    return undefined;
-  }
 }

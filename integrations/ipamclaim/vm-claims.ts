@@ -1,11 +1,13 @@
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
+import { isDeleting, keyOf, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import type { Needs, Step } from "../contract/reconciler.ts";
 import { keyOfDefinition } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
+import type { asInterface } from "../networks/objects.ts";
 import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
+import { asIpamClaim } from "./objects.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
 import { hasTraceOf } from "./vm-pods.ts";
 import {
@@ -62,13 +64,13 @@ function madeFor({ namespace }: VmView, holder: Bag, asked: AskedClaim): Step[] 
 }
 
 function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undefined, view: VmView): Step[] {
-  const { finalizers, annotations = {} } = asBag(claim.metadata) ?? {};
-  const heldFor = asBag(annotations)?.[heldAnnotation];
-  const isHeld = asList(finalizers).includes(hold);
-  const isMade =
-    asBag(annotations)?.[madeAnnotation] !== undefined && ownersOf(claim).some(({ uid }) => uid === heldFor);
+  const { metadata, spec } = asIpamClaim(claim);
+  const { finalizers, annotations } = metadata;
+  const heldFor = annotations[heldAnnotation];
+  const isHeld = finalizers.includes(hold);
+  const isMade = annotations[madeAnnotation] !== undefined && ownersOf(claim).some(({ uid }) => uid === heldFor);
   const network = asked?.network?.network;
-  const isOfNetwork = network === undefined || asBag(claim.spec)?.network === network;
+  const isOfNetwork = network === undefined || spec.network === network;
   const isAsked = holder !== undefined && asked !== undefined;
   if (isAsked && isOfNetwork && heldFor === uidOf(holder) && isHeld && !isLost(claim))
     return [
@@ -77,16 +79,16 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
     ];
   if (isAsked && !isHeld && isDeleting(claim)) return [];
   if (isAsked && !isHeld && !isOfNetwork) {
-    const message = `IPAMClaim ${nameOf(claim)} is of network ${asBag(claim.spec)?.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
+    const message = `IPAMClaim ${nameOf(claim)} is of network ${spec.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
     return [warn(holder, message)];
   }
-  if (isAsked && !isHeld) return [change(claim, [...asList(finalizers), hold], uidOf(holder))];
+  if (isAsked && !isHeld) return [change(claim, [...finalizers, hold], uidOf(holder))];
   if (!isHeld || isInUse(claim, `${heldFor}`, view)) return [];
   const definition = asked && keyOfDefinition(asked.attachment.definition);
   const pods = { kind: "Pod", namespace: view.namespace };
   const needs = { keys: [...keysOfVm(view), ...(definition === undefined ? [] : [definition])], all: pods };
   if (isMade && !isDeleting(claim)) return [{ verb: "delete", object: claim, needs }];
-  const others = asList(finalizers).filter((one) => one !== hold);
+  const others = finalizers.filter((one) => one !== hold);
   return [change(claim, others, null, needs)];
 }
 
@@ -100,7 +102,7 @@ function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: bo
 }
 
 function waitingFor(claim: Bag, holder: Bag): Step[] {
-  const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
+  const { status, message } = conditionOf(asIpamClaim(claim).status.conditions, "IPsAllocated") ?? {};
   return status === "False" ? [warn(holder, `IPAMClaim ${nameOf(claim)}: ${message}`)] : [];
 }
 
@@ -131,7 +133,7 @@ function isLost(claim: Bag): boolean {
  */
 function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const name = nameOf(claim);
-  const { network, interface: nic } = asBag(claim.spec) ?? {};
+  const { network, interface: nic } = asIpamClaim(claim).spec;
   const ips = shownIps(claim);
   const isPlugged = pluggedInto(view).some(({ network: called, definition }) => {
     const { value } = view.networkOf(definition);
@@ -141,10 +143,10 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   const isEnding = instance !== undefined && isDeleting(instance) && runsFor(view) === uidOf(instance);
   const hasPod = view.pods.some(hasBegun);
   if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
-  const isOther = (element: Bag) => isOfOtherNetwork(element, claim, view);
+  const isOther = (element: Of<typeof asInterface>) => isOfOtherNetwork(element, claim, view);
   return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips, isOther }));
 }
 
 function warn(about: Bag, message: string): Step {
-  return { verb: "warn", about: objectKey(about as never), message };
+  return { verb: "warn", about: keyOf(about), message };
 }

@@ -1,11 +1,14 @@
-import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import type { Step } from "../contract/reconciler.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
 import { isGated, otherGates } from "../networks/gated-pod.ts";
+import type { asInterface } from "../networks/objects.ts";
 import { podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
+import { asIpamClaim } from "./objects.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
 import { askedBy } from "./vm-asked.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
@@ -88,11 +91,15 @@ function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
  * Where a pod has a network of its VM: by what KubeVirt calls the interface. Where it counts them instead (`net1`), as it goes on
  * to do for VMs that it started so, networks of one definition are in the order of the VM.
  */
-function placeOf({ network, definition }: VmNetwork, elements: readonly Bag[], view: VmView): number {
+function placeOf(
+  { network, definition }: VmNetwork,
+  elements: readonly Of<typeof asInterface>[],
+  view: VmView,
+): number {
   const at = elements.findIndex(({ interface: nic }) => nic === podInterfaceOf(network));
   if (at >= 0) return at;
   const alike = pluggedInto(view).filter((one) => !one.isAbsent && one.definition === definition);
-  const places = [...elements.keys()].filter((i) => definitionIn(elements[i] ?? {}, view) === definition);
+  const places = elements.flatMap((one, i) => (definitionIn(one, view) === definition ? i : []));
   return places.length === alike.length ? (places[alike.findIndex((one) => one.network === network)] ?? -1) : -1;
 }
 
@@ -112,7 +119,7 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   const reference = { interface: nic, "ipam-claim-reference": name };
   const isFilledByOvn = network.isOvn && network.bound === undefined && planned === undefined;
   if (isFilledByOvn) return { given: [reference] };
-  const allocated = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated")?.status;
+  const allocated = conditionOf(asIpamClaim(claim).status.conditions, "IPsAllocated")?.status;
   const isPlanned = allocated === undefined && ips.every((ip) => plannedIps(planned).includes(ip));
   if (ips.length === 0 || !(allocated === "True" || isPlanned)) return whyNoAddresses(claim, network, view);
   const common = { ...(network.isOvn ? reference : { interface: nic }), ips };

@@ -1,10 +1,13 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { type Of, raw } from "../../schema/shape.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
 import type { WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { vmOfClaimName } from "./claim-name.ts";
 import { claimsKind, definitionsKind } from "./in-cluster.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
+import { asInstance, type asInstanceSpec, asNodeIPPool, asVirtualMachine } from "./objects.ts";
 import { isVm, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { claimSteps } from "./vm-claims.ts";
 import { deliverySteps } from "./vm-delivery.ts";
@@ -35,20 +38,20 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: `${vmGroup}/v1`,
     kind: vmKind,
     plural: "virtualmachines",
-    keep: ({ spec }) => {
-      const template = asBag(asBag(spec)?.template);
-      const { annotations } = asBag(template?.metadata) ?? {};
-      return { spec: { template: { metadata: { annotations }, spec: networksIn(template?.spec) } } };
+    keep: (object) => {
+      const { metadata, spec } = asVirtualMachine(object).spec.template;
+      const { annotations } = raw(metadata);
+      return { spec: { template: { metadata: { annotations }, spec: networksIn(spec) } } };
     },
   },
   {
     apiVersion: `${vmGroup}/v1`,
     kind: vmiKind,
     plural: "virtualmachineinstances",
-    keep: ({ spec, status }) => ({
-      spec: networksIn(spec),
-      status: { interfaces: namesIn(asBag(status)?.interfaces) },
-    }),
+    keep: (object) => {
+      const { spec, status } = asInstance(object);
+      return { spec: networksIn(spec), status: { interfaces: status.interfaces.map(({ name }) => ({ name })) } };
+    },
   },
   podsKind,
   claimsKind,
@@ -57,24 +60,17 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: "nmstate.io/v1",
     kind: "NodeIPPool",
     plural: "nodeippools",
-    keep: ({ spec }) => {
-      const { authority, clusterRange } = asBag(spec) ?? {};
+    keep: (pool) => {
+      const { authority, clusterRange } = asNodeIPPool(pool).spec;
       return { spec: { authority, clusterRange } };
     },
   },
 ];
 
 /** Of an instance, or a template of one. */
-function networksIn(spec: unknown): Bag {
-  const { networks, domain } = asBag(spec) ?? {};
-  const { interfaces } = asBag(asBag(domain)?.devices) ?? {};
-  const states = asList(interfaces).map((one) => ({ name: asBag(one)?.name, state: asBag(one)?.state }));
-  return { networks, domain: { devices: { interfaces: states } } };
-}
-
-/** Of the status of an instance. */
-function namesIn(interfaces: unknown): Bag[] {
-  return asList(interfaces).map((one) => ({ name: asBag(one)?.name }));
+function networksIn(spec: Of<typeof asInstanceSpec>): Bag {
+  const interfaces = spec.domain.devices.interfaces.map(({ name, state }) => ({ name, state }));
+  return { networks: raw(spec).networks, domain: { devices: { interfaces } } };
 }
 
 /**
@@ -89,7 +85,7 @@ function namesIn(interfaces: unknown): Bag[] {
  *  NodeIPPool                      | nobody: by it, a pod that waits only says why
  */
 function belongsTo(object: Bag): readonly string[] | "all" {
-  const { name, namespace = "default" } = asBag(object.metadata) ?? {};
+  const { name, namespace = "default" } = metadataOf(object);
   const of = (...vms: readonly unknown[]) =>
     [...new Set(vms)].flatMap((vm) => (vm === undefined ? [] : [`${namespace}:${vm}`]));
   if (isVm(object)) return of(name);

@@ -1,8 +1,12 @@
 import { formatOwner, type Use } from "../../core/index.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { parseJson } from "../../schema/json.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
+import { list, type Of, raw } from "../../schema/shape.ts";
+import { annotationsOf, metadataOf } from "../contract/object-metadata.ts";
 import type { WatchedKind } from "../contract/watched-kind.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
+import { asInterface, asPod } from "../networks/objects.ts";
 import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../networks/pod-allocation.ts";
 import { addressesIn, ownerOfIpamClaim } from "./ipam-claim.ts";
 
@@ -12,25 +16,22 @@ export const podsKind: WatchedKind = {
   kind: "Pod",
   plural: "pods",
   where: { labels: "kubevirt.io=virt-launcher" },
-  keep: ({ spec, status }) => ({
-    spec: { schedulingGates: asBag(spec)?.schedulingGates },
-    status: { phase: asBag(status)?.phase },
-  }),
+  keep: (pod) => {
+    const { spec, status } = asPod(pod);
+    return { spec: { schedulingGates: raw(spec).schedulingGates }, status: { phase: raw(status).phase } };
+  },
 };
 
 /** The networks of a pod, as Multus is told them; undefined where that is no JSON. */
-export function elementsOf(pod: Bag): readonly Bag[] | undefined {
-  const text = asBag(asBag(pod.metadata)?.annotations)?.[networksAnnotation];
+export function elementsOf(pod: Bag): readonly Of<typeof asInterface>[] | undefined {
+  const text = annotationsOf(pod)[networksAnnotation];
   if (text === undefined) return [];
-  try {
-    return asList(JSON.parse(`${text}`)).map((one) => asBag(one) ?? {});
-  } catch {
-    return undefined;
-  }
+  const { value, issues } = parseJson(text);
+  return issues === undefined ? list(asInterface)(value) : undefined;
 }
 
 /** Returns what Multus calls the interface of an element, which it counts where the element does not say it. */
-export function interfaceOf(element: Bag, place: number): string {
+export function interfaceOf(element: Of<typeof asInterface>, place: number): string {
   return `${element.interface ?? `net${place + 1}`}`;
 }
 
@@ -47,7 +48,7 @@ export function interfaceOf(element: Bag, place: number): string {
  */
 export function usesOfPod({ object, at }: LocatedObject): Use[] {
   if (object.kind !== "Pod" || isGated(object) || isOver(object)) return [];
-  const { namespace = "default" } = asBag(object.metadata) ?? {};
+  const { namespace = "default" } = metadataOf(object);
   const place = at(["metadata", "annotations", allocatedAnnotation], "");
   return addressesGiven(object).flatMap(({ claim, ips }) => {
     if (claim === undefined) return [];
@@ -67,15 +68,15 @@ export function hasTraceOf(
     readonly nic: unknown;
     readonly ips: readonly string[];
     /** Whether an element is of another network than the claim. */
-    readonly isOther: (element: Bag) => boolean;
+    readonly isOther: (element: Of<typeof asInterface>) => boolean;
   },
 ) {
   const elements = elementsOf(pod);
   const addresses = new Set(addressesIn(claim.ips));
-  const isTrace = (one: Bag) =>
+  const isTrace = (one: Of<typeof asInterface>) =>
     [one.claim, one["ipam-claim-reference"]].includes(claim.name) ||
     (claim.nic !== "" && claim.nic === one.interface && !(elements?.includes(one) && claim.isOther(one))) ||
-    addressesIn(asList(one.ips)).some((address) => addresses.has(address));
-  const traces = [...(elements ?? []), ...allocationsOf(pod), ...(reportedInterfaces(pod) ?? [])];
-  return elements === undefined || traces.some((one) => isTrace(one as Bag));
+    addressesIn(one.ips).some((address) => addresses.has(address));
+  const given = [...allocationsOf(pod), ...(reportedInterfaces(pod) ?? [])].map((one) => asInterface(one));
+  return elements === undefined || [...elements, ...given].some(isTrace);
 }

@@ -1,9 +1,10 @@
 import { partition } from "../../core/partition.ts";
 import type { Bag } from "../../schema/objects.ts";
-import { objectKey } from "../contract/object-key.ts";
-import { isDeleting } from "../contract/object-metadata.ts";
+import { type Of, raw } from "../../schema/shape.ts";
+import { isDeleting, keyOf } from "../contract/object-metadata.ts";
 import type { Needs, Step } from "../contract/reconciler.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
+import type { asInterface } from "../networks/objects.ts";
 import {
   allocatedAnnotation,
   allocationsOf,
@@ -127,30 +128,31 @@ function foundFor(networks: readonly NetworkOnPod[], reported: readonly Reported
 export function warningsOf(pod: Bag, found: Given): Step[] {
   if ("given" in found) return [];
   const { why: message, after } = found;
-  return [{ verb: "warn", about: objectKey(pod as never), message, ...(after !== undefined && { after }) }];
+  return [{ verb: "warn", about: keyOf(pod), message, ...(after !== undefined && { after }) }];
 }
 
 /** Returns the annotations of a pod whose interfaces were given these. */
-export function annotationsFor(elements: readonly Bag[], given: readonly PodAllocation[]) {
+export function annotationsFor(elements: readonly Of<typeof asInterface>[], given: readonly PodAllocation[]) {
   const byInterface = new Map(given.map((one) => [one.interface, one]));
   const told = elements.map((element, i) => {
     const allocation = byInterface.get(interfaceOf(element, i));
-    return allocation === undefined ? element : { ...element, ...toldToMultus(allocation) };
+    return allocation === undefined ? raw(element) : { ...raw(element), ...toldToMultus(allocation) };
   });
   return { [networksAnnotation]: JSON.stringify(told), [allocatedAnnotation]: JSON.stringify(given) };
 }
 
 /** Returns what addresses are given by: the server is asked for these first. */
 export function needsOf(view: VmView): Needs {
-  return { keys: [...keysOfVm(view), ...view.claims.map((claim) => objectKey(claim as never))] };
+  return { keys: [...keysOfVm(view), ...view.claims.map(keyOf)] };
 }
 
 /** Does the element of an interface say what the interface was given? One that is not there says nothing wrong. */
-function isTold(elements: readonly Bag[], allocation: PodAllocation): boolean {
+function isTold(elements: readonly Of<typeof asInterface>[], allocation: PodAllocation): boolean {
   const element = elements.find((one, i) => interfaceOf(one, i) === allocation.interface);
+  const said: Bag | undefined = element && raw(element);
   return (
-    element === undefined ||
-    Object.entries(toldToMultus(allocation)).every(([key, value]) => `${element[key]}` === `${value}`)
+    said === undefined ||
+    Object.entries(toldToMultus(allocation)).every(([key, value]) => `${said[key]}` === `${value}`)
   );
 }
 

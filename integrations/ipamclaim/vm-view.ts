@@ -1,13 +1,16 @@
 import type { Parsed } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import type { Of } from "../../schema/shape.ts";
 import { kindInGroup } from "../contract/object-key.ts";
-import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, metadataOf, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import { keyOfDefinition } from "../networks/attachment-definition.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
+import type { asInterface } from "../networks/objects.ts";
 import { claimNameOf, extensionsNameOf, vmOfClaimName } from "./claim-name.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
+import { asInstance, asIpamClaim, asNodeIPPool } from "./objects.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { elementsOf } from "./vm-pods.ts";
 import { madeAnnotation } from "./vm-words.ts";
@@ -45,7 +48,7 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
     ...{ claims, claimsOfOthers },
     isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
     planOf: (pool) => {
-      const { authority, clusterRange } = asBag(find(`${poolKind}/${pool}`)?.spec) ?? {};
+      const { authority, clusterRange } = asNodeIPPool(find(`${poolKind}/${pool}`)).spec;
       return authority === "Plan" && clusterRange === undefined;
     },
     networkOf: (definition) => {
@@ -56,20 +59,19 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
 }
 
 /** Returns the definition, `namespace/name`, that a pod is told by an element of its networks. */
-export function definitionIn({ namespace, name }: Bag, view: Pick<VmView, "namespace">): string {
+export function definitionIn({ namespace, name }: Of<typeof asInterface>, view: Pick<VmView, "namespace">): string {
   return `${name}`.includes("/") ? `${name}` : `${namespace ?? view.namespace}/${name}`;
 }
 
 /** Reports whether a pod is told an element of another network than a claim's; false where the definition cannot be read. */
-export function isOfOtherNetwork(element: Bag, claim: Bag, view: VmView): boolean {
+export function isOfOtherNetwork(element: Of<typeof asInterface>, claim: Bag, view: VmView): boolean {
   const { network } = view.networkOf(definitionIn(element, view)).value ?? {};
-  return network !== undefined && asBag(claim.spec)?.network !== network;
+  return network !== undefined && asIpamClaim(claim).spec.network !== network;
 }
 
 /** Returns the name of the VM that a claim belongs to: that we made it for, else that owns it, else the one in its name. */
 export function vmOfClaim(claim: Bag): string | undefined {
-  const { annotations } = asBag(claim.metadata) ?? {};
-  const made = asBag(annotations)?.[madeAnnotation];
+  const made = annotationsOf(claim)[madeAnnotation];
   const owner = ownersOf(claim).find(({ kind }) => kind === vmKind || kind === vmiKind);
   const name = made ?? owner?.name;
   return name === undefined ? vmOfClaimName(nameOf(claim)) : `${name}`;
@@ -130,11 +132,11 @@ export function claimNameFor(network: string, view: VmView): string {
  * know the VM yet. The garbage collector deletes the claim then, and ipam-extensions holds it for the VM.
  */
 export function isOfEndedInstance(claim: Bag, { name, vm, instance }: VmView): boolean {
-  const { finalizers } = asBag(claim.metadata) ?? {};
+  const { finalizers } = metadataOf(claim);
   const owners = ownersOf(claim);
   return (
     vm !== undefined &&
-    asList(finalizers).includes("kubevirt.io/persistent-ipam") &&
+    finalizers.includes("kubevirt.io/persistent-ipam") &&
     owners.length === 1 &&
     owners.every((one) => one.kind === vmiKind && one.name === name && one.uid !== (instance && uidOf(instance)))
   );
@@ -155,9 +157,9 @@ export function hasBegun(pod: Bag): boolean {
  * running instance is to be plugged in, which its status does not show then, or to be unplugged.
  */
 export function isSettled(instance: Bag): boolean {
-  const { interfaces } = asBag(asBag(asBag(instance.spec)?.domain)?.devices) ?? {};
-  const shown = new Set(asList(asBag(instance.status)?.interfaces).map((one) => asBag(one)?.name));
-  return asList(interfaces).every((one) => asBag(one)?.state !== "absent" && shown.has(asBag(one)?.name));
+  const { spec, status } = asInstance(instance);
+  const shown = new Set(status.interfaces.map(({ name }) => name));
+  return spec.domain.devices.interfaces.every(({ name, state }) => state !== "absent" && shown.has(name));
 }
 
 /** The name of a VM as what belongs to it says it; undefined where an object belongs to none. */

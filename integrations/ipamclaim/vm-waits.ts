@@ -1,7 +1,8 @@
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
+import { asIpamClaim } from "./objects.ts";
 import type { Given } from "./vm-running-pods.ts";
 import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
 import { debounce, heldAnnotation, hold } from "./vm-words.ts";
@@ -37,27 +38,27 @@ export function whyTaken(name: string, { claimsOfOthers }: VmView): string | und
  * two instances are there at once.
  */
 export function whyNotFor(claim: Bag, { network }: PersistentNetwork, view: VmView): string | undefined {
-  const { annotations, finalizers } = asBag(claim.metadata) ?? {};
+  const { metadata, spec } = asIpamClaim(claim);
+  const { annotations, finalizers } = metadata;
   const name = `IPAMClaim ${nameOf(claim)}`;
-  const of = asBag(claim.spec)?.network;
-  if (of !== network)
-    return `${name} is of network ${of}, and the network of the VM is ${network}: delete the claim, and it is made again`;
+  if (spec.network !== network)
+    return `${name} is of network ${spec.network}, and the network of the VM is ${network}: delete the claim, and it is made again`;
   const earlier = view.pods.find(
     (pod) => !ownersOf(pod).some(({ uid }) => uid === (view.instance && uidOf(view.instance))),
   );
   if (earlier !== undefined)
     return `pod ${nameOf(earlier)} of an earlier instance of this VM has not ended, and may have the addresses of ${name}: if its node is gone for good, delete the pod by force`;
-  const heldFor = asBag(annotations)?.[heldAnnotation];
+  const heldFor = annotations[heldAnnotation];
   if (heldFor !== undefined && heldFor !== runsFor(view))
     return `${name} is held for a VM of this name that was deleted: look at the pods and the VirtualMachineInstance of that one`;
-  const isHeld = asList(finalizers).includes(hold) && heldFor !== undefined;
+  const isHeld = finalizers.includes(hold) && heldFor !== undefined;
   if (!isDeleting(claim) || isHeld || isOfEndedInstance(claim, view)) return undefined;
-  return `${name} is being deleted, and has finalizers ${asList(finalizers).join(", ")}: if nothing takes them off, do so, and the claim is made again`;
+  return `${name} is being deleted, and has finalizers ${finalizers.join(", ")}: if nothing takes them off, do so, and the claim is made again`;
 }
 
 /** Returns why a claim has no addresses; it may have them at any moment if nothing says why. */
 export function whyNoAddresses(claim: Bag, { bound = [] }: PersistentNetwork, { planOf }: VmView): Given {
-  const { status, message } = conditionOf(asBag(claim.status)?.conditions, "IPsAllocated") ?? {};
+  const { status, message } = conditionOf(asIpamClaim(claim).status.conditions, "IPsAllocated") ?? {};
   const name = `IPAMClaim ${nameOf(claim)}`;
   if (status === "False") return { why: `${name}: ${message}` };
   const pool = plannedIps(plannedFor(claim)).length === 0 ? bound.find(planOf) : undefined;

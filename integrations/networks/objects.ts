@@ -48,5 +48,8 @@ export const asPlugin = view({
 /** A configuration of CNI: of several plugins, or of one. */
 export const asNetworkConfig = view({ name: any, plugins: any });
 
-/** What a pod is told of an interface, or what Multus reports of it. */
-export const asInterface = view({ interface: any, ips: any, claim: any, "ipam-claim-reference": any });
+/** What a pod is told, or was given, of a network, or what Multus reports of it. */
+export const asInterface = view({
+  ...{ name: any, namespace: any, interface: any },
+  ...{ ips: list(any), claim: any, "ipam-claim-reference": any },
+});

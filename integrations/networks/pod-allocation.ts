@@ -1,7 +1,7 @@
 import { parseJson } from "../../schema/json.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asList, type Bag } from "../../schema/objects.ts";
-import type { Of } from "../../schema/shape.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { type Of, raw } from "../../schema/shape.ts";
 import { annotationsOf } from "../contract/object-metadata.ts";
 import { asInterface } from "./objects.ts";
 
@@ -37,7 +37,7 @@ export function allocationsOf(pod: Bag): readonly PodAllocation[] {
     const { claim, "ipam-claim-reference": reference } = one;
     return {
       interface: one.interface,
-      ...(Array.isArray(one.ips) && { ips: one.ips.map(String) }),
+      ...(Array.isArray(raw(one).ips) && { ips: one.ips.map(String) }),
       ...(claim !== undefined && { claim: `${claim}` }),
       ...(reference !== undefined && { "ipam-claim-reference": `${reference}` }),
     };
@@ -48,7 +48,7 @@ export function allocationsOf(pod: Bag): readonly PodAllocation[] {
 export function reportedInterfaces(pod: Bag): readonly ReportedInterface[] | undefined {
   return listIn(pod, reportedAnnotation)?.map((one) => ({
     interface: `${one.interface}`,
-    ips: asList(one.ips).map(String),
+    ips: one.ips.map(String),
   }));
 }
 

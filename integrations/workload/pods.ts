@@ -49,7 +49,7 @@ export const workloadPods: WatchedKind = {
         ...(isGated(pod) && { schedulingGates, affinity: affinityIn(spec), nodeSelector }),
         ...(isDeleting(pod) && { nodeName: spec.nodeName }),
       },
-      status: { phase: status.phase, ...keepDetected(pod) },
+      status: { phase: raw(status).phase, ...keepDetected(pod) },
     };
   },
 };

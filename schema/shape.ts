@@ -15,7 +15,7 @@ export interface View {
 
 type Shapes = { readonly [field: string]: Shape<unknown> };
 
-type Fields<S extends Shapes> = View & { readonly [field in keyof S]: Of<S[field]> };
+export type Fields<S extends Shapes> = View & { readonly [field in keyof S]: Of<S[field]> };
 
 /** Whatever it is. */
 export const any: Shape<unknown> = (value) => value;

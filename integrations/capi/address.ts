@@ -18,7 +18,7 @@ export function addressOf(
   version: ClusterApiVersion,
 ): RenderedObject {
   const { name, namespace, uid } = claim;
-  const cluster = claim.labels?.[clusterNameLabel];
+  const cluster = claim.labels[clusterNameLabel];
   const labels = cluster === undefined ? {} : { [clusterNameLabel]: cluster };
   const { prefix, gateway } = pool;
   const owners = [

@@ -1,6 +1,8 @@
 import { type Allocation, formatAddress, formatOwner, type Pool, parseAddress } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { metadataOf, nameOf } from "../contract/object-metadata.ts";
 import { nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
+import { asAddress } from "./objects.ts";
 
 /**
  * Whether the controller adopts an IPAddress that another program made under the name of a claim: a backup, `clusterctl move`, a
@@ -28,43 +30,45 @@ export function isAdoptable(there: Bag, owner: string, wanted: Bag | undefined):
 export function whyNotAdopted(there: Bag, wanted: Bag, line?: Allocation): string | undefined {
   const other = whichOther(there, wanted);
   if (other !== undefined) return `is ${other}. Delete it, or rename the claim.`;
-  const has = parseAddress(`${asBag(there.spec)?.address}`).value;
-  const gets = line?.address ?? parseAddress(`${asBag(wanted.spec)?.address}`).value;
+  const { address } = asAddress(there).spec;
+  const has = parseAddress(`${address}`).value;
+  const gets = line?.address ?? parseAddress(`${asAddress(wanted).spec.address}`).value;
   if (gets === undefined || has === gets) return undefined;
-  return `has ${asBag(there.spec)?.address}, but ${formatAddress(gets)} is recorded for the claim. If no machine uses ${asBag(there.spec)?.address}, delete the IPAddress.`;
+  return `has ${address}, but ${formatAddress(gets)} is recorded for the claim. If no machine uses ${address}, delete the IPAddress.`;
 }
 
 /**
  * Returns in what the IPAddress of a claim differs from its pool, with the next step; undefined if it does not. The spec of an IPAddress cannot be
  * changed, but an admission webhook may have changed it as it was created, and the controller does not replace what a machine may use.
  */
-export function whyDiffers({ metadata, spec }: Bag, pool: Pool): string | undefined {
-  const given = { prefix: pool.prefix.length, gateway: pool.gateway === undefined ? "" : formatAddress(pool.gateway) };
-  const differences = Object.entries(given).flatMap(([field, own]) => {
-    const has = asBag(spec)?.[field] ?? "";
-    return has === own ? [] : `${field} ${has || "none"} instead of ${own || "none"}`;
-  });
+export function whyDiffers(there: Bag, pool: Pool): string | undefined {
+  const { prefix, gateway } = asAddress(there).spec;
+  const differsIn = (field: string, has: unknown, own: string | number) =>
+    has === own ? [] : [`${field} ${has || "none"} instead of ${own || "none"}`];
+  const differences = [
+    ...differsIn("prefix", prefix ?? "", pool.prefix.length),
+    ...differsIn("gateway", gateway ?? "", pool.gateway === undefined ? "" : formatAddress(pool.gateway)),
+  ];
   if (differences.length === 0) return undefined;
-  return `IPAddress ${asBag(metadata)?.name} differs from NodeIPPool ${pool.name}: ${differences.join(", ")}. If no machine uses it, delete it: the controller creates it again.`;
+  return `IPAddress ${nameOf(there)} differs from NodeIPPool ${pool.name}: ${differences.join(", ")}. If no machine uses it, delete it: the controller creates it again.`;
 }
 
 /** What a claim without an address says of the IPAddress of ours that it keeps: `clusterctl move` brought it, and its address was not to be had. */
-export function keptMessage({ metadata, spec }: Bag): string {
-  const address = asBag(spec)?.address;
-  return `IPAddress ${asBag(metadata)?.name} has ${address}, which is not recorded for the claim. If no machine uses ${address}, delete the IPAddress.`;
+export function keptMessage(there: Bag): string {
+  const { address } = asAddress(there).spec;
+  return `IPAddress ${nameOf(there)} has ${address}, which is not recorded for the claim. If no machine uses ${address}, delete the IPAddress.`;
 }
 
 /** In which way an IPAddress is not a claim's, and not of its pool. */
 function whichOther(there: Bag, wanted: Bag): string | undefined {
-  const { name } = asBag(wanted.metadata) ?? {};
-  const { claimRef, poolRef } = asBag(there.spec) ?? {};
-  const claim = asBag(claimRef)?.name;
-  if (claim !== name) return `for IPAddressClaim ${claim}`;
+  const { claimRef, poolRef } = asAddress(there).spec;
+  const claim = claimRef.name;
+  if (claim !== metadataOf(wanted).name) return `for IPAddressClaim ${claim}`;
   if (nodeIPPoolOf(there)?.name === nodeIPPoolOf(wanted)?.name) return undefined;
-  return `of ${asBag(poolRef)?.kind} ${asBag(poolRef)?.name}`;
+  return `of ${poolRef.kind} ${poolRef.name}`;
 }
 
-function ownerOfAddress({ metadata, spec }: Bag): string {
-  const { namespace } = asBag(metadata) ?? {};
-  return formatOwner(ownerOfClaim({ name: `${asBag(asBag(spec)?.claimRef)?.name}`, namespace: `${namespace}` }));
+function ownerOfAddress(there: Bag): string {
+  const { metadata, spec } = asAddress(there);
+  return formatOwner(ownerOfClaim({ name: `${spec.claimRef.name}`, namespace: `${metadata.namespace}` }));
 }

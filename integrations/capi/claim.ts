@@ -1,5 +1,6 @@
 import { claimKey, type Owner, type Parsed } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { asAddressClaim } from "./objects.ts";
 
 /** The group of Cluster API's contract for IPAM providers. */
 export const ipamGroup = "ipam.cluster.x-k8s.io";
@@ -13,7 +14,7 @@ export interface AddressClaim {
   readonly name: string;
   readonly namespace: string;
   readonly uid: string | undefined;
-  readonly labels: Bag | undefined;
+  readonly labels: Bag;
   readonly pool: string;
 }
 
@@ -28,19 +29,20 @@ export function asksOurGroup(object: Bag): boolean {
   return (
     kind === claimKind &&
     `${apiVersion}`.startsWith(`${ipamGroup}/`) &&
-    asBag(asBag(object.spec)?.poolRef)?.apiGroup === poolGroup
+    asAddressClaim(object).spec.poolRef.apiGroup === poolGroup
   );
 }
 
 /** What either kind says by poolRef of a NodeIPPool: its name. */
-export function nodeIPPoolOf({ spec }: Bag): { readonly name: unknown } | undefined {
-  const { apiGroup, kind, name } = asBag(asBag(spec)?.poolRef) ?? {};
+export function nodeIPPoolOf(object: Bag): { readonly name: unknown } | undefined {
+  const { apiGroup, kind, name } = asAddressClaim(object).spec.poolRef;
   return apiGroup === poolGroup && kind === poolKind ? { name } : undefined;
 }
 
 export function parseAddressClaim(object: Bag): Parsed<AddressClaim> {
-  const { name, namespace = "default", uid, labels } = asBag(object.metadata) ?? {};
-  const kind = `${asBag(asBag(object.spec)?.poolRef)?.kind}`;
+  const { metadata, spec } = asAddressClaim(object);
+  const { name, namespace = "default", uid, labels } = metadata;
+  const kind = `${spec.poolRef.kind}`;
   if (kind !== poolKind) {
     const message = `there is no kind ${kind} in ${poolGroup}: make the claim again with poolRef.kind ${poolKind}`;
     return { issues: [{ message, path: ["spec", "poolRef", "kind"] }] };
@@ -49,7 +51,7 @@ export function parseAddressClaim(object: Bag): Parsed<AddressClaim> {
   if (typeof pool !== "string")
     return { issues: [{ message: "poolRef needs the name of a NodeIPPool", path: ["spec", "poolRef", "name"] }] };
   const known = typeof uid === "string" ? uid : undefined;
-  return { value: { name: `${name}`, namespace: `${namespace}`, uid: known, labels: asBag(labels), pool } };
+  return { value: { name: `${name}`, namespace: `${namespace}`, uid: known, labels, pool } };
 }
 
 /** The claim is its own owner: who comes back under its name is the same one, and gets the same address. */

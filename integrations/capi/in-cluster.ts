@@ -1,11 +1,11 @@
 import { type Allocation, formatOwner, ownerOfKey, parseAddress } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../contract/cluster-api.ts";
 import type { ClusterPart } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { kindInGroup } from "../contract/object-key.ts";
-import { isDeleting, nameOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Known, Report } from "../contract/report.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
@@ -13,6 +13,7 @@ import { protection } from "./address.ts";
 import { isAdoptable, keptMessage, whyDiffers, whyNotAdopted } from "./adoption.ts";
 import { addressKind, asksOurGroup, claimKind, ipamGroup, nodeIPPoolOf, ownerOfClaim } from "./claim.ts";
 import { claimConditions } from "./claim-status.ts";
+import { asAddress, asAddressClaim, asCluster } from "./objects.ts";
 
 /** Keeps a claim until its IPAddress is gone. */
 const finalizer = "nmstate.io/release-address";
@@ -30,7 +31,7 @@ const pausedAnnotation = "cluster.x-k8s.io/paused";
  *  Cluster: it may be paused   | all       | nothing
  */
 function concerns(object: Bag): Concern {
-  const { name, namespace } = asBag(object.metadata) ?? {};
+  const { name, namespace } = metadataOf(object);
   const concern = (...claims: readonly unknown[]): Concern => {
     const owners = claims.map((claim) => formatOwner(ownerOfClaim({ name: `${claim}`, namespace: `${namespace}` })));
     return { owners, sources: owners.map((owner) => keyOf(claimKind, owner)) };
@@ -39,7 +40,7 @@ function concerns(object: Bag): Concern {
     case claimKind:
       return asksOurGroup(object) ? concern(name) : { owners: [], sources: [] };
     case addressKind: {
-      const { name: claim = name } = asBag(asBag(object.spec)?.claimRef) ?? {};
+      const { name: claim = name } = asAddress(object).spec.claimRef;
       return { ...concern(...new Set([claim, name])), isEvidence: true };
     }
     default:
@@ -63,12 +64,12 @@ function keyOf(kind: string, owner: string): string {
  *  any other                                        | no
  */
 function whyPaused(claim: Bag, find: (key: string) => Bag | undefined): string | undefined {
-  const { metadata, spec } = claim;
-  const { labels, namespace, deletionTimestamp } = asBag(metadata) ?? {};
+  const { metadata, spec } = asAddressClaim(claim);
+  const { labels, namespace, deletionTimestamp } = metadata;
   const pool = find(`${kindInGroup("NodeIPPool", "nmstate.io")}/${nodeIPPoolOf(claim)?.name}`);
   if (hasPaused(claim)) return removeFrom(`${claimKind} ${nameOf(claim)}`);
   if (pool !== undefined && hasPaused(pool)) return removeFrom(`NodeIPPool ${nameOf(pool)}`);
-  const name = asBag(spec)?.clusterName ?? asBag(labels)?.[clusterNameLabel];
+  const name = spec.clusterName ?? labels[clusterNameLabel];
   if (typeof name !== "string" || name === "") return undefined;
   const title = `Cluster ${namespace}/${name}`;
   const cluster = find(`${kindInGroup("Cluster", "cluster.x-k8s.io")}/${namespace}:${name}`);
@@ -76,7 +77,7 @@ function whyPaused(claim: Bag, find: (key: string) => Bag | undefined): string |
     return deletionTimestamp === undefined
       ? `${title} does not exist. Create it, or make the claim again for another Cluster.`
       : undefined;
-  if (asBag(cluster.spec)?.paused === true) return `${title} has spec.paused: true. Set it to false.`;
+  if (asCluster(cluster).spec.paused === true) return `${title} has spec.paused: true. Set it to false.`;
   return hasPaused(cluster) ? removeFrom(title) : undefined;
 }
 
@@ -84,12 +85,12 @@ function removeFrom(title: string): string {
   return `${title} has annotation ${pausedAnnotation}. Remove it.`;
 }
 
-function hasPaused({ metadata }: Bag): boolean {
-  return asBag(asBag(metadata)?.annotations)?.[pausedAnnotation] !== undefined;
+function hasPaused(object: Bag): boolean {
+  return annotationsOf(object)[pausedAnnotation] !== undefined;
 }
 
 function report({ object, find, rejected, lines: [line], pending: [pending] }: Known, { pools }: Facts): Report {
-  const { name, namespace } = asBag(object.metadata) ?? {};
+  const { name, namespace } = metadataOf(object);
   const owner = formatOwner(ownerOfClaim({ name: `${name}`, namespace: `${namespace}` }));
   const there = find(keyOf(addressKind, owner));
   const isOurs = there !== undefined && isManaged(there);
@@ -140,14 +141,14 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       kind: "Cluster",
       plural: "clusters",
       ignoresStatus: true,
-      keep: ({ spec }) => ({ spec: { paused: asBag(spec)?.paused } }),
+      keep: (cluster) => ({ spec: { paused: asCluster(cluster).spec.paused } }),
     },
   ];
 }
 
 /** Is a claim not ours to end yet? */
-function isFree({ finalizers, deletionTimestamp }: Bag): boolean {
-  return deletionTimestamp === undefined && !asList(finalizers).includes(finalizer);
+function isFree(claim: Bag): boolean {
+  return !isDeleting(claim) && !metadataOf(claim).finalizers.includes(finalizer);
 }
 
 /** The garbage collector waits for the IPAddress to be gone, or takes its owner references off. */
@@ -158,9 +159,7 @@ const ofGarbageCollector: readonly unknown[] = ["foregroundDeletion", "orphan"];
  * that are in use like that. The API server accepts no new finalizer on it, so once the last one is gone it stays so.
  */
 function isInUse(claim: Bag): boolean {
-  const others = asList(asBag(claim.metadata)?.finalizers).filter(
-    (one) => one !== finalizer && !ofGarbageCollector.includes(one),
-  );
+  const others = metadataOf(claim).finalizers.filter((one) => one !== finalizer && !ofGarbageCollector.includes(one));
   return isDeleting(claim) && others.length > 0;
 }
 
@@ -168,8 +167,8 @@ function isInUse(claim: Bag): boolean {
  * Is a node a machine of the namespace that a claim is in? Cluster API says that much on each node of a cluster which manages itself;
  * which claim a machine has, only its infrastructure provider knows.
  */
-function isMachine(owner: string, { metadata }: Bag): boolean {
-  const marks = asBag(asBag(metadata)?.annotations) ?? {};
+function isMachine(owner: string, node: Bag): boolean {
+  const marks = annotationsOf(node);
   const namespace = marks["cluster.x-k8s.io/cluster-namespace"];
   return marks["cluster.x-k8s.io/machine"] !== undefined && owner.startsWith(`${claimKind}/${namespace}:`);
 }
@@ -177,7 +176,7 @@ function isMachine(owner: string, { metadata }: Bag): boolean {
 /** Whether an IPAddress may have the address of a line: it is for the owner of the line, and its address is that one, or cannot be read. */
 function mayHave(object: Bag, { claim, address }: Allocation): boolean {
   const { owners } = concerns(object);
-  const has = parseAddress(`${asBag(object.spec)?.address}`).value;
+  const has = parseAddress(`${asAddress(object).spec.address}`).value;
   return owners !== "all" && owners.includes(ownerOfKey(claim)) && (has === undefined || has === address);
 }
 
@@ -191,7 +190,7 @@ export function capiInCluster(version: ClusterApiVersion): ClusterPart {
     whyPaused,
     isMachine,
     // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
-    isWaiting: (claim) => isFree(asBag(claim.metadata) ?? {}) || isInUse(claim),
+    isWaiting: (claim) => isFree(claim) || isInUse(claim),
     has: isInUse,
     // A claim is deleted once its machine is: that is the word of who made it. No IPAddress must have the address, either; one that has
     // another one was made for a claim of the same name.

@@ -1,7 +1,7 @@
 import { type Claim, IpamError, isOfAddresses, isPlanned, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { didYouMean } from "../../schema/nearest.ts";
-import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { issueIn, type LocatedObject } from "../../schema/objects.ts";
 import type { ClusterApiVersion } from "../contract/cluster-api.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
 import type { ReadObject } from "../contract/read-each.ts";
@@ -16,6 +16,7 @@ import {
   nodeIPPoolOf,
   ownerOfClaim,
 } from "./claim.ts";
+import { asAddress } from "./objects.ts";
 
 /** The claims on our pools, each with the object that it was read from. */
 export type CapiModel = readonly ReadObject<AddressClaim>[];
@@ -59,12 +60,13 @@ export function renderAddresses(
 
 /** Each IPAddress tells that its claim has it, whoever made it; and of which pool it is, where that is a NodeIPPool. */
 export function usesOfAddress({ object, at }: LocatedObject, { uses }: Findings): void {
-  const { name, namespace } = asBag(object.metadata) ?? {};
-  const { address, claimRef } = asBag(object.spec) ?? {};
+  const { metadata, spec } = asAddress(object);
+  const { name, namespace } = metadata;
+  const { address, claimRef } = spec;
   if (object.kind !== addressKind || !`${object.apiVersion}`.startsWith(`${ipamGroup}/`)) return;
   const { value } = parseAddress(`${address}`);
   if (value === undefined) return;
-  const owner = `${claimKind}/${namespace ?? "default"}:${asBag(claimRef)?.name ?? name}`;
+  const owner = `${claimKind}/${namespace ?? "default"}:${claimRef.name ?? name}`;
   const pool = nodeIPPoolOf(object)?.name;
   const named = typeof pool === "string" ? { pool } : {};
   uses.push({ address: value, owner, ...named, at: at(["spec", "address"], `${address}`) });

@@ -1,9 +1,9 @@
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { labelsOf } from "./object-metadata.ts";
 
 /** The labels of every object that the controller makes: nothing else is ever changed or deleted as a whole. */
 export const managedBy = { "app.kubernetes.io/managed-by": "nodeippool-controller" };
 
-export function isManaged({ metadata }: Bag): boolean {
-  const labels = asBag(asBag(metadata)?.labels);
-  return labels?.["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
+export function isManaged(object: Bag): boolean {
+  return labelsOf(object)["app.kubernetes.io/managed-by"] === managedBy["app.kubernetes.io/managed-by"];
 }

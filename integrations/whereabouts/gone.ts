@@ -1,8 +1,9 @@
 import { type Allocation, formatBlock, nodeNameOf, ownerOfKey } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
-import { asBag, type Bag, placeless } from "../../schema/objects.ts";
+import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
 import { isManaged } from "../contract/managed-by.ts";
+import { nameOf } from "../contract/object-metadata.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { ipPoolNames, isInUse, isIPPool } from "./ip-pool.ts";
 import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
@@ -51,8 +52,4 @@ function staysListed(network: string, { pools, unserved = new Map() }: Facts): b
 
 function textsOf(object: Bag): string[] {
   return listedSlices(object).map(({ node, slice }) => `${nameOf(object)} ${node} ${slice}`);
-}
-
-function nameOf({ metadata }: Bag): string {
-  return `${asBag(metadata)?.name}`;
 }

@@ -1,16 +1,19 @@
 import { nameOfKey, nodeOwner } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { ClusterPart } from "../contract/cluster-integration.ts";
 import type { MadeObjects } from "../contract/made-objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
-import { kindInGroup, objectKey } from "../contract/object-key.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { keyOf, nameOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
+import { asAttachmentDefinition } from "../networks/objects.ts";
 import { namesSlices, parseAttachment } from "./attachment.ts";
 import { goneFromSlices } from "./gone.ts";
 import { ipPoolKind, ipPoolNames, isInUse, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
+import { asIPPool, asNodeSlicePool } from "./objects.ts";
 import { usedSlices } from "./used-slices.ts";
 
 /** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
@@ -41,7 +44,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: attachmentKind,
       plural: attachmentPlural,
       mayHaveAny: true,
-      keep: (object) => (namesSlices(object) ? { spec: { config: asBag(object.spec)?.config } } : {}),
+      keep: (object) => (namesSlices(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
     },
     {
       apiVersion: `${slicePoolGroup}/v1alpha1`,
@@ -63,15 +66,18 @@ function kinds(namespace: string): WatchedKind[] {
       plural: "ippools",
       where: { namespace },
       isUsage: true,
-      keep: ({ spec }) => ({ spec: { range: asBag(spec)?.range, allocations: anyOf(asBag(spec)?.allocations) } }),
+      keep: (ipPool) => {
+        const { range, allocations } = asIPPool(ipPool).spec;
+        return { spec: { range, allocations: anyOf(allocations) } };
+      },
     },
   ];
 }
 
 /** One entry says enough: an address of the slice is in use. */
-function anyOf(allocations: unknown): Bag {
+function anyOf(allocations: Bag): Bag {
   return Object.fromEntries(
-    Object.keys(asBag(allocations) ?? {})
+    Object.keys(allocations)
       .slice(0, 1)
       .map(() => ["any", {}]),
   );
@@ -90,14 +96,13 @@ function anyOf(allocations: unknown): Bag {
  *                                     |                                 |  it when it is empty, or gone
  */
 function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
-  const name = `${asBag(object.metadata)?.name}`;
   if (namesSlices(object)) {
     const network = parseAttachment(object).value?.network;
-    return { owners: "all", sources: [objectKey(object as never), ...(network ? [keyOfNetwork(network)] : [])] };
+    return { owners: "all", sources: [keyOf(object), ...(network ? [keyOfNetwork(network)] : [])] };
   }
   if (isIPPool(object)) return { owners: ownersOfIPPool(object), sources: [], isEvidence: isInUse(object) };
   if (!isSlicePool(object)) return { owners: [], sources: [] };
-  const network = keyOfNetwork(name);
+  const network = keyOfNetwork(nameOf(object));
   if (isManaged(object)) return { owners: [network], sources: [network], isEvidence: true };
   return { owners: [network, ...listedSlices(object).map(({ node }) => nodeOwner(node))], sources: [network] };
 }
@@ -112,7 +117,10 @@ function lackingIn(wanted: Bag, there: Bag): ListedSlice | undefined {
 function whyRefused(there: Bag, wanted: Bag, namespace: string): string | undefined {
   const lacking = lackingIn(wanted, there);
   if (lacking === undefined) return undefined;
-  const [length, size] = [`${lacking.slice}`.split("/")[1], `${asBag(wanted.spec)?.sliceSize}`.replace("/", "")];
+  const [length, size] = [
+    `${lacking.slice}`.split("/")[1],
+    `${asNodeSlicePool(wanted).spec.sliceSize}`.replace("/", ""),
+  ];
   const next =
     length === size
       ? `Find out which addresses are in use (kubectl get ippools -n ${namespace}) before you delete anything.`

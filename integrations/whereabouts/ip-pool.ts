@@ -9,9 +9,11 @@ import {
   ownerOfKey,
   parseBlock,
 } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { nameOf } from "../contract/object-metadata.ts";
 import { isOfGroup } from "../networks/attachment-definition.ts";
 import { slicePoolGroup } from "./node-slice-pool.ts";
+import { asIPPool } from "./objects.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
 /** Where whereabouts records which pod has which address: of a slice there is one for its node. */
@@ -28,17 +30,17 @@ export function ipPoolNames(line: Allocation): readonly string[] {
 }
 
 /** Each node whose slice an IPPool may be of: which dash is the one before the node's name, it does not say. */
-export function ownersOfIPPool({ metadata, spec }: Bag): string[] {
-  const end = `-${normalised(`${asBag(spec)?.range}`)}`;
-  const name = `${asBag(metadata)?.name}`;
+export function ownersOfIPPool(ipPool: Bag): string[] {
+  const end = `-${normalised(`${asIPPool(ipPool).spec.range}`)}`;
+  const name = nameOf(ipPool);
   if (!name.endsWith(end)) return [];
   const start = name.slice(0, -end.length);
   return [start, ...[...start.matchAll(/-/g)].map(({ index }) => start.slice(index + 1))].map(nodeOwner);
 }
 
 /** Has a pod an address of it? */
-export function isInUse({ spec }: Bag): boolean {
-  return Object.keys(asBag(asBag(spec)?.allocations) ?? {}).length > 0;
+export function isInUse(ipPool: Bag): boolean {
+  return Object.keys(asIPPool(ipPool).spec.allocations).length > 0;
 }
 
 /**
@@ -51,7 +53,7 @@ export function sliceOfIPPool(
 ): { readonly node: string; readonly slice: Block } | undefined {
   const { scope } = attachments[0].value.config;
   const start = scope === undefined ? "" : `${scope}-`;
-  const name = `${asBag(ipPool.metadata)?.name}`;
+  const name = nameOf(ipPool);
   if (!name.startsWith(start)) return undefined;
   const { slice, end } = rangeOfIPPool(ipPool);
   if (slice === undefined || !covers([pool.prefix], [intervalOf(slice)])) return undefined;
@@ -72,7 +74,7 @@ const known = new WeakMap<Bag, IPPoolRange>();
 function rangeOfIPPool(ipPool: Bag): IPPoolRange {
   const before = known.get(ipPool);
   if (before !== undefined) return before;
-  const { value: slice } = parseBlock(asBag(ipPool.spec)?.range);
+  const { value: slice } = parseBlock(asIPPool(ipPool).spec.range);
   const range = { slice, end: slice === undefined ? "" : `-${normalised(formatBlock(slice))}` };
   known.set(ipPool, range);
   return range;

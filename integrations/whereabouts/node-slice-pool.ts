@@ -16,9 +16,12 @@ import {
 import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind } from "../../schema/manifest-document.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import type { RenderedObject } from "../contract/integration.ts";
+import { nameOf } from "../contract/object-metadata.ts";
 import { isOfGroup } from "../networks/attachment-definition.ts";
+import { asNodeSlicePool } from "./objects.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
 export const slicePoolGroup = "whereabouts.cni.cncf.io";
@@ -52,7 +55,9 @@ const digestAnnotation = `${ownPrefix}slices`;
  *                   | their addresses. Not beside a live one: it reads the first of a node
  */
 export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Snapshot, own: Bag = {}): RenderedObject {
-  const { namespace = "kube-system", labels, annotations } = asBag(own.metadata) ?? {};
+  const { metadata } = asNodeSlicePool(own);
+  const { namespace = "kube-system", annotations } = metadata;
+  const { labels } = raw(metadata);
   const byNode = new Map(
     [...snapshot.releasing, ...snapshot.allocations]
       .filter((line) => line.pool === pool.name)
@@ -71,7 +76,7 @@ export function nodeSlicePool({ pool, attachments }: SliceNetwork, snapshot: Sna
       name: pool.name,
       namespace,
       ...(labels ? { labels } : {}),
-      annotations: { ...asBag(annotations), [digestAnnotation]: digest },
+      annotations: { ...annotations, [digestAnnotation]: digest },
     },
     spec: { range: formatPrefix(pool.prefix), sliceSize: attachments[0].value.config.size },
     status: { allocations },
@@ -86,9 +91,9 @@ export interface ListedSlice {
 }
 
 /** The slice of each node. Free ones are nobody's; of several of a node, whereabouts reads the first. */
-export function listedSlices({ status }: Bag): ListedSlice[] {
-  const listed = asList(asBag(status)?.allocations).flatMap((one, index): ListedSlice[] => {
-    const { nodeName: node, sliceRange: slice } = asBag(one) ?? {};
+export function listedSlices(object: Bag): ListedSlice[] {
+  const { allocations } = asNodeSlicePool(object).status;
+  const listed = allocations.flatMap(({ nodeName: node, sliceRange: slice }, index): ListedSlice[] => {
     return typeof node === "string" && node !== "" ? [{ node, slice, index }] : [];
   });
   const first = new Map(listed.toReversed().map((one) => [one.node, one]));
@@ -100,9 +105,8 @@ const ifOtherwise =
 
 /** Adds the slice of each node, whoever gave it. */
 export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
-  const { spec, metadata } = object;
-  const range = parsePrefix(asBag(spec)?.range).value;
-  const pool = `${asBag(metadata)?.name}`;
+  const range = parsePrefix(asNodeSlicePool(object).spec.range).value;
+  const pool = nameOf(object);
   found.speaks = true;
   for (const { node, slice, index } of listedSlices(object)) {
     const place = at(["status", "allocations", index, "sliceRange"], typeof slice === "string" ? slice : "");

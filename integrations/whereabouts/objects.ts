@@ -1,4 +1,5 @@
-import { any, list, type Of, view } from "../../schema/shape.ts";
+import { any, list, mapping, type Of, view } from "../../schema/shape.ts";
+import { asMetadata } from "../contract/object-metadata.ts";
 
 const range = { range: any, range_start: any, range_end: any, exclude: any };
 
@@ -13,3 +14,13 @@ export const asIpam = view({
 });
 
 export type Ipam = Of<typeof asIpam>;
+
+/** The slices of the nodes of a network. */
+export const asNodeSlicePool = view({
+  metadata: asMetadata,
+  spec: view({ range: any, sliceSize: any }),
+  status: view({ allocations: list(view({ nodeName: any, sliceRange: any })) }),
+});
+
+/** Which pod has which address of a range. */
+export const asIPPool = view({ metadata: asMetadata, spec: view({ range: any, allocations: mapping }) });

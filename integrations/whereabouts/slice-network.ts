@@ -62,7 +62,9 @@ export function sliceNetworks(objects: readonly SourceObject[]): {
     .toSorted((a, b) => byCodeUnit(a.value.title, b.value.title));
   const groups = [...Map.groupBy(sorted, ({ value }) => value.network)].sort(([a], [b]) => byCodeUnit(a, b));
   const networks = groups.flatMap(([name, all]): SliceNetwork[] => {
-    const { value, issues } = sliceNetwork(name, all as [ReadObject<Attachment>, ...ReadObject<Attachment>[]]);
+    const [first, ...more] = all;
+    if (first === undefined) return [];
+    const { value, issues } = sliceNetwork(name, [first, ...more]);
     if (issues !== undefined) unread.push(...all.map(({ source }) => ({ source, issues })));
     return value === undefined ? [] : [value];
   });

@@ -1,7 +1,7 @@
 import { type Block, compareAddresses, nodeOwner, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { asBag } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import { isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
 import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
 import { readNetworks, type SliceNetwork } from "./slice-network.ts";
@@ -32,7 +32,7 @@ export function usedSlices(objects: readonly SourceObject[], { nodes }: Facts): 
   const there = new Set(nodes.map(({ name }) => name));
   const all = used.flatMap((source) => readingsOf(source, networks, there));
   return networks.flatMap((network) => {
-    const list = lists.find(({ object }) => asBag(object.metadata)?.name === network.pool.name);
+    const list = lists.find(({ object }) => metadataOf(object).name === network.pool.name);
     const listed = list === undefined ? [] : listedSlices(list.object).map(({ node }) => node);
     const own = all.filter((one) => one.network === network);
     return usesIn(network, own, new Set(listed));

@@ -1,10 +1,13 @@
 import { byCodeUnit, claimKey, IpamError, identityOf, nameOfKey, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { asBag, type LocatedObject } from "../../schema/objects.ts";
-import type { Facts, Holdings, Integration, Left, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
+import type { Facts, Holdings, Integration, Left, Rendered } from "../contract/integration.ts";
+import { asRendered } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import type { UnreadObject, Unserved } from "../contract/unserved.ts";
 import { attachmentKind, configPath } from "../networks/attachment-definition.ts";
+import { asAttachmentDefinition } from "../networks/objects.ts";
 import { namesSlices } from "./attachment.ts";
 import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
 import {
@@ -53,12 +56,12 @@ function renderSlices({ networks, sources }: WhereaboutsModel, facts: Facts, { s
     .find(({ owner, name, pool }) => !held.has(identityOf({ pool, claim: claimKey(owner, name) })));
   if (lacking !== undefined)
     throw new IpamError("stale", `no slice of network ${lacking.pool} is recorded for node ${lacking.owner.name}`);
-  const instead = new Map(sources.map((source) => [source, [source.object as unknown as RenderedObject]]));
+  const instead = new Map(sources.map((source) => [source, [asRendered(source.object)]]));
   const written = new Map(
     sources
       .filter(({ object }) => isSlicePool(object))
       .toSorted((a, b) => byCodeUnit(namespaceOf(b), namespaceOf(a)))
-      .map((source) => [asBag(source.object.metadata)?.name, source]),
+      .map((source) => [metadataOf(source.object).name, source]),
   );
   for (const network of networks) {
     const own = written.get(network.pool.name);
@@ -78,7 +81,7 @@ function unservedNetworks({ networks, unread }: WhereaboutsModel): Unserved[] {
 }
 
 function namespaceOf({ object }: SourceObject): string {
-  return `${asBag(object.metadata)?.namespace}`;
+  return `${metadataOf(object).namespace}`;
 }
 
 const mayBeUsed = "its pods may have addresses of it";
@@ -89,7 +92,7 @@ function usesOfSlices(located: LocatedObject, found: Findings): void {
   if (isSlicePool(object)) readSlicePool(located, found);
   if (!namesSlices(object)) return;
   found.speaks = true;
-  for (const word of `${asBag(object.spec)?.config}`.split(/[^\dA-Fa-f.:]+/)) {
+  for (const word of `${asAttachmentDefinition(object).spec.config}`.split(/[^\dA-Fa-f.:]+/)) {
     const address = parseAddress(word).value;
     if (address !== undefined) found.idle.add(address);
   }

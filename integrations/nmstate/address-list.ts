@@ -1,5 +1,6 @@
 import { type Address, type Allocation, type Family, familyOf, ownerOfKey, parseAddress } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
+import { asDesiredState, type Nic } from "./objects.ts";
 import { portsIn } from "./ports.ts";
 import { asTruth } from "./truth.ts";
 
@@ -45,11 +46,11 @@ const families = [4, 6] as const;
 
 /** Every address list that a desired state says something of. */
 export function addressListsOf(desiredState: unknown): AddressList[] {
-  const interfaces = asBag(desiredState)?.interfaces;
+  const { interfaces } = raw(asDesiredState(desiredState));
   // A list that a capture makes on the node may hold any NIC.
   if (typeof interfaces === "string") return families.map((family) => ({ nic: interfaces, family }));
-  const lists = asList(interfaces).flatMap((item) => {
-    const { name, ...entry } = asBag(item) ?? {};
+  const lists = asDesiredState(desiredState).interfaces.flatMap((entry) => {
+    const { name } = entry;
     // A bridge of Open vSwitch may share a name with its own port, which has the addresses.
     if (typeof name !== "string" || entry.type === "ovs-bridge") return [];
     return families.flatMap((family) => listIn(entry, name, family) ?? []);
@@ -60,17 +61,15 @@ export function addressListsOf(desiredState: unknown): AddressList[] {
   return [...lists, ...ports];
 }
 
-function listIn(entry: Bag, nic: string, family: Family): AddressList | undefined {
+function listIn(entry: Nic, nic: string, family: Family): AddressList | undefined {
   if (entry.state === "ignore") return undefined;
   if (entry.state === "absent" || entry.state === "down") return { nic, family, overrides: `state: ${entry.state}` };
-  const value = entry[`ipv${family}`];
-  if (value === undefined || value === null) return undefined;
-  const section = asBag(value);
-  if (asTruth(section?.enabled) === false) return { nic, family, overrides: "enabled: false" };
-  if (asTruth(section?.dhcp) === true) return { nic, family, overrides: "dhcp: true" };
-  if (section === undefined || section.address === undefined || section.address === null) return { nic, family };
-  const addresses = Array.isArray(section.address)
-    ? section.address.map((one) => parseAddress(asBag(one)?.ip).value)
-    : [undefined];
+  if ((raw(entry)[`ipv${family}`] ?? undefined) === undefined) return undefined;
+  const section = entry[`ipv${family}`];
+  if (asTruth(section.enabled) === false) return { nic, family, overrides: "enabled: false" };
+  if (asTruth(section.dhcp) === true) return { nic, family, overrides: "dhcp: true" };
+  const { address } = raw(section);
+  if (address === undefined || address === null) return { nic, family };
+  const addresses = Array.isArray(address) ? section.address.map(({ ip }) => parseAddress(ip).value) : [undefined];
   return { nic, family, overrides: "an address list", addresses };
 }

@@ -2,7 +2,8 @@ import { createHash } from "node:crypto";
 import { IpamError, placed } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { labelsOf, ownersOf } from "../contract/object-metadata.ts";
 import { copiedMetadata } from "./copied-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 
@@ -68,13 +69,12 @@ function ownedBy({ name, uid }: ClusterNode) {
 
 /** The node that a policy was made for: a label cannot hold every name. */
 export function nodeOf(object: Bag): unknown {
-  return owningNode(object) ?? asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
+  return owningNode(object) ?? labelsOf(object)[childLabels.node];
 }
 
 /** The node that an object goes with. */
-export function owningNode({ metadata }: Bag): string | undefined {
-  const owners = asList(asBag(metadata)?.ownerReferences).map((one) => asBag(one) ?? {});
-  const name = owners.find(({ kind }) => kind === "Node")?.name;
+export function owningNode(object: Bag): string | undefined {
+  const name = ownersOf(object).find(({ kind }) => kind === "Node")?.name;
   return typeof name === "string" ? name : undefined;
 }
 

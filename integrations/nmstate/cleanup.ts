@@ -1,11 +1,13 @@
 import { type Allocation, familyOf, nameOfKey } from "../../core/index.ts";
-
 import type { ClusterNode } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { list, mapping, raw } from "../../schema/shape.ts";
 import { hasTemplate, Reference, referencesIn } from "../../schema/template.ts";
 import { childPolicy, type Origin } from "./child.ts";
+import { asDesiredState, asFamily, asNic, type Nic } from "./objects.ts";
 import type { PolicyObject } from "./policy.ts";
 import { portsIn } from "./ports.ts";
+import { type ReadRoute, routesOf } from "./routes.ts";
 import { asTruth } from "./truth.ts";
 
 /**
@@ -14,24 +16,24 @@ import { asTruth } from "./truth.ts";
  * NIC the family loses its addresses. What `whyLeft` has a word for stays.
  */
 export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
-  const state = (desiredState ?? {}) as Bag;
   const lines = releasing.filter((line) => whyLeft(line, desiredState, releasing, origin) === undefined);
   if (lines.length === 0) return desiredState;
-  const interfaces = [...((state.interfaces as Bag[] | undefined) ?? [])];
+  const state = raw(asDesiredState(desiredState));
+  const interfaces = list(mapping)(state.interfaces).slice();
   // nmstate takes the addresses of a port off by itself, and refuses a state that says anything of them.
   const ports = new Set<unknown>(portsIn(desiredState));
   for (const line of lines) {
     const family = sectionOf(line);
     for (const name of nicsOf(line, origin).filter((nic) => !ports.has(nic))) {
-      const at = interfaces.findIndex((item) => isOfNic(item, name));
-      const section = interfaces[at]?.[family] as Bag | null | undefined;
+      const at = interfaces.findIndex((item) => isOfNic(asNic(item), name));
+      const section = asNic(interfaces[at])[family];
       const bare = bareNic(name, family, origin);
       if (at < 0) interfaces.push(bare);
-      else if (section === undefined || section === null)
+      else if ((interfaces[at]?.[family] ?? undefined) === undefined)
         interfaces[at] = { ...interfaces[at], [family]: bare[family] };
       // nmstate keeps what a state does not mention: a section without a list keeps the old addresses.
-      else if (asTruth(section.enabled) !== false && (section.address ?? undefined) === undefined)
-        interfaces[at] = { ...interfaces[at], [family]: { ...section, address: [] } };
+      else if (asTruth(section.enabled) !== false && (raw(section).address ?? undefined) === undefined)
+        interfaces[at] = { ...interfaces[at], [family]: { ...raw(section), address: [] } };
     }
   }
   return { ...state, interfaces };
@@ -47,15 +49,14 @@ export function whyLeft(
   releasing: readonly Allocation[],
   origin: Origin | undefined,
 ): string | undefined {
-  const { interfaces } = (desiredState ?? {}) as { interfaces?: unknown };
+  const { interfaces: items } = asDesiredState(desiredState);
   // A list that another capture makes on the node cannot be added to.
-  if (typeof interfaces === "string") return "the interfaces of its policy come from a capture";
+  if (typeof raw(asDesiredState(desiredState)).interfaces === "string")
+    return "the interfaces of its policy come from a capture";
   const nics = nicsOf(line, origin);
   if (nics.length === 0) return "nobody recorded on which NIC it is, and no policy says it any more";
-  const items = asList(interfaces)
-    .map(asBag)
-    .filter((item) => item !== undefined);
-  const isCaptured = (item: Bag) => typeof item[sectionOf(line)] === "string" && nics.some((nic) => isOfNic(item, nic));
+  const isCaptured = (item: Nic) =>
+    typeof raw(item)[sectionOf(line)] === "string" && nics.some((nic) => isOfNic(item, nic));
   if (items.some(isCaptured)) return "the addresses of its NIC come from a capture";
   if (items.some((item) => item.state === "ignore" && nics.some((nic) => isOfNic(item, nic))))
     return "its policy has state: ignore for its NIC";
@@ -68,7 +69,7 @@ export function whyLeft(
 }
 
 /** Is this the interface whose addresses the NIC of this name has? An OVS bridge may share its port's name. */
-function isOfNic(item: Bag, name: unknown): boolean {
+function isOfNic(item: Pick<Nic, "name" | "type">, name: unknown): boolean {
   return item.name === name && item.type !== "ovs-bridge";
 }
 
@@ -80,14 +81,11 @@ function sectionOf(line: Allocation): "ipv4" | "ipv6" {
 function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
   if (line.interface !== undefined) return [line.interface];
   const capture = nameOfKey(line.claim).slice((origin?.name.length ?? 0) + 1);
-  const { interfaces } = (origin?.desiredState ?? {}) as { interfaces?: Bag[] };
-  if (!Array.isArray(interfaces)) return [];
-  const gives = (item: Bag) => {
-    const { address } = (item[sectionOf(line)] ?? {}) as { address?: unknown };
-    const ips = Array.isArray(address) ? address.map((entry) => (entry as Bag | null)?.ip) : [];
-    return ips.some((ip) => ip instanceof Reference && ip.capture === capture);
-  };
-  return interfaces.filter(gives).map((item) => item.name);
+  const gives = (item: Nic) =>
+    item[sectionOf(line)].address.some(({ ip }) => ip instanceof Reference && ip.capture === capture);
+  return asDesiredState(origin?.desiredState)
+    .interfaces.filter(gives)
+    .map(({ name }) => name);
 }
 
 /**
@@ -95,13 +93,11 @@ function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
  * What the policy writes out by hand does not stay: it may be another node's by now. Nor does what it has of the pools.
  */
 function bareNic(name: unknown, family: "ipv4" | "ipv6", origin: Origin | undefined): Bag {
-  const known = asList(asBag(origin?.desiredState)?.interfaces)
-    .map(asBag)
-    .find((item) => item !== undefined && isOfNic(item, name));
-  const section = asBag(known?.[family]);
-  const isDynamic = [section?.dhcp, section?.autoconf].some((one) => asTruth(one) === true || hasTemplate(one));
-  const kept = Object.entries(section ?? {}).filter(([, value]) => referencesIn(value).length === 0);
-  const found = ["identifier", "mac-address", "pci-address"].flatMap((field) =>
+  const known = asDesiredState(origin?.desiredState).interfaces.find((item) => isOfNic(item, name));
+  const section = known?.[family] ?? asFamily(undefined);
+  const isDynamic = [section.dhcp, section.autoconf].some((one) => asTruth(one) === true || hasTemplate(one));
+  const kept = Object.entries(raw(section)).filter(([, value]) => referencesIn(value).length === 0);
+  const found = (["identifier", "mac-address", "pci-address"] as const).flatMap((field) =>
     known?.identifier === undefined || known[field] === undefined ? [] : [[field, known[field]]],
   );
   if (name === "lo" || known?.type === "loopback")
@@ -139,7 +135,7 @@ export function cleanupPolicy(
   if (nics.size === 0) return undefined;
   // Routes of the other family may be those of a policy that has its addresses there now.
   const families = new Set(taken.map(sectionOf));
-  const isOfFamily = ({ destination }: Bag) => families.has(`${destination}`.includes(":") ? "ipv6" : "ipv4");
+  const isOfFamily = ({ destination }: ReadRoute) => families.has(`${destination}`.includes(":") ? "ipv6" : "ipv4");
   const routes = routesOver(origin.desiredState, nics).filter(isOfFamily);
   const desiredState = removals(routes.length === 0 ? {} : { routes: { config: routes } }, releasing, origin);
   const needsCaptures = hasTemplate(JSON.stringify(desiredState));
@@ -147,9 +143,8 @@ export function cleanupPolicy(
 }
 
 /** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
-function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): Bag[] {
-  const { routes } = (desiredState ?? {}) as { routes?: { config?: Bag[] } };
-  return (Array.isArray(routes?.config) ? routes.config : [])
+function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): ReadRoute[] {
+  return routesOf(desiredState)
     .filter((route) => nics.has(route["next-hop-interface"]) && typeof route.destination === "string")
     .map(({ destination, "next-hop-interface": nic, "table-id": table }) => ({
       destination,

@@ -129,18 +129,20 @@ function inTwoSets(claims: readonly Claim[], { allocations, releasing }: Snapsho
     (line) => isOfOtherSet(line, set) && nameOfKey(line.claim).includes("/") && own.has(policyOnNode(line.claim)),
   );
   const groups = Map.groupBy(theirs, (line) => `${policyOfKey(line.claim)} ${line.set}`);
-  return [...groups.values()].map((group) => {
-    const [first, ...others] = group as [Allocation, ...Allocation[]];
+  return [...groups.values()].flatMap((group): Conflict[] => {
+    const [first, ...others] = group;
+    if (first === undefined) return [];
     const policy = policyOfKey(first.claim);
     const more = others.length === 0 ? "" : ` and ${others.length} more`;
     const what = `${formatBlock(first)} of ${ownerName(first.claim)}${more}`;
     const ours = group.flatMap(({ claim }) => own.get(policyOnNode(claim)) ?? []);
-    return {
+    const issue: Conflict = {
       message: `policy ${policy} has addresses in claim set ${first.set}, too: ${what}`,
       ...placed(ours[0]?.at?.()),
       hint: "Rename one of them; or declare that it came from there.",
       remedy: ["to-set", policy, first.set, set],
       claims: ours.map(({ owner, name }) => claimKey(owner, name)),
     };
+    return [issue];
   });
 }

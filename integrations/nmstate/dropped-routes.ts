@@ -1,12 +1,14 @@
 import type { ClusterNode } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { childName } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
+import { asPolicy } from "./objects.ts";
 import type { Policy } from "./policy.ts";
-import { isWanted, routesIn, sameDestination } from "./routes.ts";
+import { isWanted, type ReadRoute, routesOf, sameDestination } from "./routes.ts";
 import type { ScopedPolicy } from "./scoped-policy.ts";
 
 /** Returns the routes that a node may have of an earlier policy, and a desired state lacks, as routes to remove. */
@@ -33,7 +35,7 @@ export function droppedRoutes(
   const name = childName(policy, node);
   const child = find(keyOfPolicy(name));
   if (child === undefined || !isManaged(child)) return () => [];
-  const routes = routesOf(asBag(child.spec)?.desiredState);
+  const routes = routesOf(asPolicy(child).spec.desiredState);
   const isApplied = healthBy(child, find(keyOfEnactment(node, name))) === "available";
   const had = routes.filter((route) => isWanted(route) || (!isApplied && isRemovalByDestination(route)));
   if (had.length === 0) return () => [];
@@ -53,9 +55,9 @@ export function droppedRoutes(
 }
 
 /** Returns the routes of a desired state, as routes to remove, that a later one neither has nor removes. */
-export function lostRoutes(before: unknown, after: unknown): Bag[] {
+export function lostRoutes(before: unknown, after: unknown): ReadRoute[] {
   const later = routesOf(after);
-  const isRemoved = (route: Bag) =>
+  const isRemoved = (route: ReadRoute) =>
     later.some(({ state, destination, "next-hop-interface": nic }) => {
       const isMeant = (destination ?? route.destination) === route.destination && nic === route["next-hop-interface"];
       return state === "absent" && isMeant;
@@ -68,22 +70,20 @@ export function lostRoutes(before: unknown, after: unknown): Bag[] {
 /** Returns what tells which routes a policy has, and which it removes. */
 export function keepRoute(route: unknown): Bag {
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name", "state"];
-  return Object.fromEntries(Object.entries(asBag(route) ?? {}).filter(([field]) => fields.includes(field)));
-}
-
-function routesOf(desiredState: unknown): Bag[] {
-  return routesIn(asBag(asBag(desiredState)?.routes)?.config);
+  return Object.fromEntries(Object.entries(mapping(route)).filter(([field]) => fields.includes(field)));
 }
 
 function wantedIn(desiredState: unknown): string[] {
   return routesOf(desiredState).filter(isWanted).map(sameDestination).map(keyOf);
 }
 
-function isRemovalByDestination(route: Bag): boolean {
+function isRemovalByDestination(route: ReadRoute): boolean {
   const { destination, "next-hop-interface": nic, state } = route;
   return state === "absent" && typeof destination === "string" && typeof nic === "string";
 }
 
-function keyOf(route: Bag): string {
-  return ["destination", "next-hop-interface", "table-id", "vrf-name"].map((field) => `${route[field]}`).join(" ");
+function keyOf(route: ReadRoute): string {
+  return (["destination", "next-hop-interface", "table-id", "vrf-name"] as const)
+    .map((field) => `${route[field]}`)
+    .join(" ");
 }

@@ -1,5 +1,7 @@
-import { asBag, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { RolloutHealth } from "../contract/made-objects.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
+import { asEnactment } from "./objects.ts";
 
 /**
  * How a node fares with its policy, by the NodeNetworkConfigurationEnactment of a policy, which the node's handler writes.
@@ -13,9 +15,9 @@ import type { RolloutHealth } from "../contract/made-objects.ts";
  *  anything else (Pending, Retrying)        | progressing
  */
 export function healthBy(policy: Bag, enactment: Bag | undefined, isReady = true): RolloutHealth {
-  const { policyGeneration, conditions } = asBag(enactment?.status) ?? {};
+  const { policyGeneration, conditions } = asEnactment(enactment).status;
   // A handler writes the enactment before it changes the network: a node that has none is not away because of this policy.
-  if (policyGeneration !== asBag(policy.metadata)?.generation) return isReady ? "progressing" : "unreachable";
+  if (policyGeneration !== metadataOf(policy).generation) return isReady ? "progressing" : "unreachable";
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === "True";
   if (isTrue("Available")) return "available";
   return (isTrue("Failing") && !isTrue("Progressing")) || isTrue("Aborted") ? "failing" : "progressing";

@@ -5,6 +5,7 @@ import { childPolicy, resolverName } from "./child.ts";
 import { removals } from "./cleanup.ts";
 import { copiedMetadata } from "./copied-metadata.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";
+import { asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { withoutResolver } from "./resolver.ts";
 import { type Replaced, withoutOldRoutes } from "./routes.ts";
@@ -81,7 +82,7 @@ export function servesLaterNodes({ captures }: Policy, pools: ReadonlyMap<string
 export function parkPolicy({ name, apiVersion, labels, annotations, source }: Policy): PolicyObject {
   const copied = { labels: copiedMetadata(labels), annotations: copiedMetadata(annotations) };
   const bags = Object.entries(copied).filter(([, bag]) => Object.keys(bag).length > 0);
-  const nodeSelector = { ...(source.spec.nodeSelector as object | undefined), [parkKey]: "parked" };
+  const nodeSelector = { ...asPolicy(source).spec.nodeSelector, [parkKey]: "parked" };
   return {
     apiVersion,
     kind: "NodeNetworkConfigurationPolicy",

@@ -1,12 +1,14 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { childLabels } from "../../schema/node.ts";
-import { asBag, type Bag, conditionOf, placeless } from "../../schema/objects.ts";
+import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
+import { labelsOf, nameOf } from "../contract/object-metadata.ts";
 import { childName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
+import { asEnactment, asPolicy, asReport } from "./objects.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
@@ -61,7 +63,7 @@ export function goneFromNodes(
   isReset = false,
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
-  const byName = new Map(objects.map((object) => [`${object.kind}/${asBag(object.metadata)?.name}`, object]));
+  const byName = new Map(objects.map((object) => [`${object.kind}/${nameOf(object)}`, object]));
   const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
   const found = emptyFindings();
   const read = usesOn(nodes);
@@ -93,12 +95,12 @@ export function goneFromNodes(
 
 /** Did a plan make the policy of a node? */
 function isPlanned(policy: Bag): boolean {
-  return !isManaged(policy) && asBag(asBag(policy.metadata)?.labels)?.[childLabels.policy] !== undefined;
+  return !isManaged(policy) && labelsOf(policy)[childLabels.policy] !== undefined;
 }
 
 /** The address lists that a policy gives. */
 function listsIn(policy: Bag | undefined): Lists {
-  return listsOf(asBag(policy?.spec)?.desiredState);
+  return listsOf(asPolicy(policy).spec.desiredState);
 }
 
 /** Does a policy name NICs, but not that of a line, nor does another policy of its node? */
@@ -115,7 +117,7 @@ function isOnItsWay(child: Bag | undefined, enactment: Bag | undefined): boolean
 }
 
 function isEnactedBefore(enactment: Bag | undefined, state: Bag | undefined): boolean {
-  const enacted = conditionOf(asBag(enactment?.status)?.conditions, "Available")?.lastTransitionTime;
-  const reported = asBag(state?.status)?.lastSuccessfulUpdateTime;
+  const enacted = conditionOf(asEnactment(enactment).status.conditions, "Available")?.lastTransitionTime;
+  const reported = asReport(state).status.lastSuccessfulUpdateTime;
   return typeof enacted === "string" && typeof reported === "string" && enacted < reported;
 }

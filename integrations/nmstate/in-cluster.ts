@@ -2,11 +2,13 @@ import { byCodeUnit, isPlanned, nodeNameOf, nodeOwner, ownerOfKey, policyOfKey }
 import { partition } from "../../core/partition.ts";
 import { inSentences } from "../../schema/issues.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asList, type Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/integration.ts";
 import type { RolloutHealth } from "../contract/made-objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import type { Known, Report } from "../contract/report.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
@@ -17,6 +19,7 @@ import { goneFromNodes } from "./gone.ts";
 import { type NmstateModel, replaceCaptures } from "./model.ts";
 import { nmstate } from "./nmstate.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
+import { asDesiredState, asEnactment, asNic, asPolicy, asReport, type Nic } from "./objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { type Policy, usesPools } from "./policy.ts";
 import { type Count, policyConditions, unlocking } from "./policy-status.ts";
@@ -34,18 +37,21 @@ const kinds: readonly WatchedKind[] = [
     ignoresStatus: true,
     isReport: "made",
     isGrant: true,
-    keepMade: ({ spec }) => ({
-      spec: { desiredState: { interfaces: interfacesOf(spec).map(keepGiven), ...routesKept(spec) } },
-    }),
+    keepMade: (policy) => {
+      const state = asDesiredState(asPolicy(policy).spec.desiredState);
+      const interfaces = state.interfaces.map(keepGiven);
+      const config = asList(state.routes.config).map(keepRoute);
+      return { spec: { desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } } };
+    },
     // kubernetes-nmstate refuses another one.
-    fixed: ({ spec }) => asBag(spec)?.capture ?? {},
+    fixed: (policy) => raw(asPolicy(policy).spec).capture ?? {},
   },
   {
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkConfigurationEnactment",
     plural: "nodenetworkconfigurationenactments",
-    keep: ({ status }) => {
-      const { policyGeneration, conditions } = asBag(status) ?? {};
+    keep: (enactment) => {
+      const { policyGeneration, conditions } = asEnactment(enactment).status;
       return { status: { policyGeneration, conditions } };
     },
   },
@@ -54,36 +60,29 @@ const kinds: readonly WatchedKind[] = [
     kind: "NodeNetworkState",
     plural: "nodenetworkstates",
     isReport: true,
-    keep: ({ status }) => {
-      const { currentState, conditions, lastSuccessfulUpdateTime } = asBag(status) ?? {};
-      const interfaces = asList(asBag(currentState)?.interfaces).map(keepInterface);
+    keep: (report) => {
+      const { status } = asReport(report);
+      const interfaces = status.currentState.interfaces.map(keepInterface);
+      const { conditions, lastSuccessfulUpdateTime } = raw(status);
       return { status: { currentState: { interfaces }, conditions, lastSuccessfulUpdateTime } };
     },
   },
 ];
 
-function keepPolicy({ apiVersion, spec, status }: Bag): Bag {
-  return { apiVersion, spec, status: { conditions: asBag(status)?.conditions } };
-}
-
-function interfacesOf(spec: unknown): readonly unknown[] {
-  return asList(asBag(asBag(spec)?.desiredState)?.interfaces);
+function keepPolicy(policy: Bag): Bag {
+  const { apiVersion, spec } = policy;
+  return { apiVersion, spec, status: { conditions: asPolicy(policy).status.conditions } };
 }
 
 /** What tells which NIC gets which addresses. */
-function keepGiven(nic: unknown): Bag {
+function keepGiven(nic: Nic): Bag {
   const fields = ["name", "state", "ipv4", "ipv6", "identifier", "profile-name", "mac-address", "pci-address"];
-  return Object.fromEntries(Object.entries(asBag(nic) ?? {}).filter(([field]) => fields.includes(field)));
-}
-
-function routesKept(spec: unknown): Bag {
-  const config = asList(asBag(asBag(asBag(spec)?.desiredState)?.routes)?.config).map(keepRoute);
-  return config.length === 0 ? {} : { routes: { config } };
+  return Object.fromEntries(Object.entries(raw(nic)).filter(([field]) => fields.includes(field)));
 }
 
 /** What tells the names of a NIC, and its addresses. */
 function keepInterface(nic: unknown): Bag {
-  const { name, state, type, ipv4, ipv6, ...rest } = asBag(nic) ?? {};
+  const { name, state, type, ipv4, ipv6, ...rest } = raw(asNic(nic));
   const names = Object.entries(rest).filter(([field]) => namesOfNic.includes(field));
   return {
     name,
@@ -111,7 +110,7 @@ const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-ad
  *  NodeNetworkState               | its node      | nothing
  */
 function concerns(object: Bag): Concern {
-  const { name, labels } = (asBag(object.metadata) ?? {}) as { name?: string; labels?: Bag };
+  const { name, labels } = metadataOf(object);
   const nodes = (node: unknown) => (typeof node === "string" ? [nodeOwner(node)] : []);
   const policies = (policy: unknown) => (typeof policy === "string" ? [keyOfPolicy(policy)] : []);
   switch (object.kind) {
@@ -121,12 +120,12 @@ function concerns(object: Bag): Concern {
       // Where a plan has a policy for a node, the node asks for nothing.
       return {
         owners: nodes(nodeOf(object)),
-        sources: policies(labels?.[childLabels.policy]),
+        sources: policies(labels[childLabels.policy]),
         isEvidence: isManaged(object),
       };
     case "NodeNetworkConfigurationEnactment": {
-      const owners = nodes(labels?.["nmstate.io/node"]);
-      return { owners, sources: policies(labels?.["nmstate.io/policy"]), isEvidence: true };
+      const owners = nodes(labels["nmstate.io/node"]);
+      return { owners, sources: policies(labels["nmstate.io/policy"]), isEvidence: true };
     }
     case "NodeNetworkState":
       return { owners: nodes(name), sources: [], isEvidence: true };
@@ -166,7 +165,7 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
     reasons: [...new Set(reasons)],
     rejected: rejected === undefined ? undefined : inSentences({ message: rejected, ...step }),
   });
-  const unlock = unlocking(asBag(object.status)?.conditions);
+  const unlock = unlocking(asPolicy(object).status.conditions);
   return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
 }
 
@@ -178,7 +177,7 @@ function nodesByFares(
 ): Map<RolloutHealth, string[]> {
   const byNode = Map.groupBy(children, ({ object }) => nodeOf(object));
   const hasOwn = (name: string) =>
-    byNode.get(name)?.some(({ object }) => asBag(object.metadata)?.name === childName(policy, name)) ?? false;
+    byNode.get(name)?.some(({ object }) => metadataOf(object).name === childName(policy, name)) ?? false;
   const names = nodes.map(({ name }) => name).filter(hasOwn);
   return Map.groupBy(names, (name): RolloutHealth => {
     const all = (byNode.get(name) ?? []).map(({ object, about }) => healthBy(object, about[0]));
@@ -231,9 +230,8 @@ export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, strin
 }
 
 /** As the handler reads it: a count or a percentage that is rounded up, at least one; half of the nodes if it says nothing. */
-function limit({ spec }: Bag, made: number): number {
-  const { maxUnavailable } = asBag(spec) ?? {};
-  const text = String(maxUnavailable ?? "50%");
+function limit(policy: Bag, made: number): number {
+  const text = String(asPolicy(policy).spec.maxUnavailable ?? "50%");
   const [, number, percent] = /^(\d+)(%?)$/.exec(text) ?? [text, "50", "%"];
   const count = percent === "%" ? Math.ceil((Number(number) * made) / 100) : Number(number);
   return Math.max(1, count);

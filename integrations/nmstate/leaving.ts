@@ -82,7 +82,8 @@ export class Leaving {
     const there = ownersOf(nodes);
     const selected = new Map([...nodesOf].map(([policy, list]) => [policy.name, ownersOf(list)]));
     const found = [...this.byPolicy.values()].flatMap((lines) => {
-      const [first] = lines as [Allocation];
+      const [first] = lines;
+      if (first === undefined) return [];
       const policy = byName.get(policyOfKey(first.claim));
       const isForNode = selected.get(policyOfKey(first.claim))?.has(ownerOfKey(first.claim));
       const state = isForNode ? policy?.desiredState : undefined;

@@ -9,28 +9,28 @@ import {
   unwrap,
 } from "../../core/index.ts";
 import { useOf } from "../../schema/findings.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
+import { type Of, raw } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { reportedName } from "./nic-names.ts";
+import type { asListed, Nic, Section } from "./objects.ts";
 import { asNumber } from "./truth.ts";
 
 /** One item of an address list. */
 export interface ListedAddress {
-  readonly nic: Bag;
-  readonly section: Bag;
-  readonly item: Bag;
+  readonly nic: Nic;
+  readonly section: Section;
+  readonly item: Of<typeof asListed>;
   readonly ip: unknown;
   readonly path: Path;
 }
 
 /** All items of the address lists of an interface, in the order of the text. */
-export function entriesOf(item: unknown, path: Path): ListedAddress[] {
-  const nic = asBag(item) ?? {};
-  return Object.entries(nic).flatMap(([name, value]) => {
-    const section = asBag(value);
-    if (section === undefined || (name !== "ipv4" && name !== "ipv6")) return [];
-    return asList(section.address).map((entry, j) => {
-      const item = asBag(entry) ?? {};
+export function entriesOf(nic: Nic, path: Path): ListedAddress[] {
+  return Object.keys(raw(nic)).flatMap((name) => {
+    if (name !== "ipv4" && name !== "ipv6") return [];
+    const section = nic[name];
+    return section.address.map((item, j) => {
       return { nic, section, item, ip: item.ip, path: [...path, name, "address", j, "ip"] };
     });
   });

@@ -1,16 +1,8 @@
-import {
-  type Address,
-  bitsOf,
-  contains,
-  familyOf,
-  type Issue,
-  type Pool,
-  parseAddress,
-  whyNoHost,
-} from "../../core/index.ts";
-import { asBag, asList } from "../../schema/objects.ts";
+import { bitsOf, contains, familyOf, type Issue, type Pool, parseAddress, whyNoHost } from "../../core/index.ts";
+import { any, list, view } from "../../schema/shape.ts";
 import { isInterfaceAddress, Reference, referencesIn } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { asDesiredState, asFamily, asListed, asNic } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 import { portsIn } from "./ports.ts";
 import { asNumber, asTruth } from "./truth.ts";
@@ -30,13 +22,16 @@ export function misfits(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue
   return [...ofReferences, ...wrongHops(policy, asked)];
 }
 
+const asHop = view({ "next-hop-address": any });
+
 /** Next hops that no host of a pool's subnet can have. */
 function wrongHops({ name, desiredState }: Policy, pools: readonly Pool[]): Issue[] {
-  return asList(asBag(asBag(desiredState)?.routes)?.config).flatMap((route, i): Issue[] => {
-    const hop = asBag(route)?.["next-hop-address"];
+  return list(asHop)(asDesiredState(desiredState).routes.config).flatMap((route, i): Issue[] => {
+    const hop = route["next-hop-address"];
     const address = typeof hop === "string" ? parseAddress(hop).value : undefined;
-    const subnets = pools.filter(({ prefix }) => address !== undefined && contains([prefix], address));
-    const [why, ...others] = subnets.map(({ prefix }) => whyNoHost(prefix, address as Address));
+    if (address === undefined) return [];
+    const subnets = pools.filter(({ prefix }) => contains([prefix], address));
+    const [why, ...others] = subnets.map(({ prefix }) => whyNoHost(prefix, address));
     if (why === undefined || others.includes(undefined)) return [];
     const path = ["routes", "config", i, "next-hop-address"];
     return [{ message: `policy ${name}: next hop ${why}`, path, hint: "Write the address of the router." }];
@@ -52,8 +47,8 @@ function otherLength(
   poolOf: (reference: Reference) => Pool | undefined,
 ): Issue | undefined {
   if (!isInterfaceAddress(field, path)) return undefined;
-  const { "prefix-length": written } = asBag(partOf(desiredState, path.slice(0, -1))) ?? {};
-  const { name: nic } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
+  const { "prefix-length": written } = asListed(partOf(desiredState, path.slice(0, -1)));
+  const { name: nic } = asNic(partOf(desiredState, path.slice(0, -4)));
   const given = written instanceof Reference ? poolOf(written)?.prefix.length : asNumber(written);
   const length = given ?? prefix.length;
   if (length === prefix.length || (nic === "lo" && length === bitsOf(familyOf(prefix.first)))) return undefined;
@@ -99,16 +94,16 @@ const withoutEnabled = "may ignore it: without enabled it keeps the NIC's own se
 
 /** What nmstate does not do with an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
 function switchedOff(desiredState: unknown, path: Path): string | undefined {
-  const { name, state, type } = asBag(partOf(desiredState, path.slice(0, -4))) ?? {};
+  const { name, state, type } = asNic(partOf(desiredState, path.slice(0, -4)));
   if (state === "absent" || state === "ignore") return `ignores it: beside state: ${state}`;
   if (type === "ovs-bridge") return "ignores it: on type: ovs-bridge, not on its ovs-interface";
   if (typeof name === "string" && portsIn(desiredState).includes(name))
     return `refuses it: ${name} is a port of another interface there`;
-  const { enabled } = asBag(partOf(desiredState, path.slice(0, -3))) ?? {};
+  const { enabled } = asFamily(partOf(desiredState, path.slice(0, -3)));
   if (enabled === undefined || enabled === null) return withoutEnabled;
   return asTruth(enabled) === false ? "ignores it: beside enabled: false" : undefined;
 }
 
 function partOf(whole: unknown, path: Path): unknown {
-  return path.reduce<unknown>((value, key) => (value as Record<string | number, unknown>)[key], whole);
+  return path.reduce<unknown>((value, key) => Object(value)[key], whole);
 }

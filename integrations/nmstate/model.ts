@@ -3,8 +3,9 @@ import { enough } from "../../schema/issues.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { type ClusterNode, childLabels } from "../../schema/node.ts";
-import { asBag, type Bag, issueIn, type LocatedObject, placeOfName } from "../../schema/objects.ts";
+import { type Bag, issueIn, type LocatedObject, placeOfName } from "../../schema/objects.ts";
 import type { Facts, IdleObject, ReadObjects } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import { readEach } from "../contract/read-each.ts";
 import { childName, labelValue } from "./child.ts";
 import { misfits } from "./misfits.ts";
@@ -32,13 +33,14 @@ export interface NmstateModel {
 export function readPolicies({ owned, others }: ReadObjects): Parsed<NmstateModel> {
   const { value: read, issues } = readEach(owned, parsePolicy);
   if (issues !== undefined) return { issues };
-  const planned = new Set(others.map(({ object }) => asBag(object.metadata)).flatMap(plannedName));
+  const planned = new Set(others.flatMap(({ object }) => plannedName(object)));
   const own = read.map(({ value: policy, source }) => ({ policy, source, planned }));
   return { value: { own, others } };
 }
 
-function plannedName(metadata: Bag | undefined): unknown[] {
-  return asBag(metadata?.labels)?.[childLabels.policy] === undefined ? [] : [metadata?.name];
+function plannedName(policy: Bag): unknown[] {
+  const { name, labels } = metadataOf(policy);
+  return labels[childLabels.policy] === undefined ? [] : [name];
 }
 
 /** One claim for each node and capture of the policies that are expanded. Throws IpamError `invalid` for what pools cannot give. */

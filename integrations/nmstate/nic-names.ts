@@ -1,7 +1,7 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asNic, type Nic } from "./objects.ts";
 
 /** What a node reports as the name of a NIC; undefined for what is no name. YAML reads `101` and `true` as something else. */
-export function reportedName({ name }: Bag): string | undefined {
+export function reportedName({ name }: { readonly name?: unknown }): string | undefined {
   return name === undefined || (typeof name === "object" && name !== null) ? undefined : String(name);
 }
 
@@ -17,8 +17,8 @@ export function reportedName({ name }: Bag): string | undefined {
  *  name: sriov:eth1:0                                 | the virtual functions of eth1
  */
 export function otherNames(reported: readonly unknown[]): [name: string, nic: string][] {
-  const nics = reported.flatMap((item): { nic: Bag; name: string }[] => {
-    const nic = asBag(item) ?? {};
+  const nics = reported.flatMap((item): { nic: Nic; name: string }[] => {
+    const nic = asNic(item);
     const name = reportedName(nic);
     return name === undefined ? [] : [{ nic, name }];
   });
@@ -31,28 +31,29 @@ export function otherNames(reported: readonly unknown[]): [name: string, nic: st
   return [...found];
 }
 
+type Identified = { readonly [field in "identifier" | "mac-address" | "pci-address"]?: unknown };
+
 /** How a policy finds a NIC, where it is not by its name: as `otherNames` calls that. */
-export function identifierOf(entry: Bag): string | undefined {
+export function identifierOf(entry: Identified): string | undefined {
   const { identifier } = entry;
   if (identifier !== "mac-address" && identifier !== "pci-address") return undefined;
   return markOf(identifier, entry[identifier], "")[0]?.[0];
 }
 
-function namesOf(nic: Bag, name: string): [string, string][] {
-  const alternative = asList(nic["alt-names"]).map((one) => reportedName(asBag(one) ?? {}));
+function namesOf(nic: Nic, name: string): [string, string][] {
+  const alternative = nic["alt-names"].map(reportedName);
   const profile = identifierOf(nic) === undefined ? undefined : nic["profile-name"];
-  const functions = asList(asBag(asBag(nic.ethernet)?.["sr-iov"])?.vfs).map((one) => asBag(one) ?? {});
   return [
     ...[...alternative, profile].flatMap((other): [string, string][] =>
       typeof other === "string" && other !== "" ? [[other, name]] : [],
     ),
-    ...functions.flatMap(({ id, "iface-name": virtual }): [string, string][] =>
+    ...nic.ethernet["sr-iov"].vfs.flatMap(({ id, "iface-name": virtual }): [string, string][] =>
       typeof virtual === "string" && virtual !== "" ? [[`sriov:${name}:${id}`, virtual]] : [],
     ),
   ];
 }
 
-function permanentOf(nic: Bag, name: string): [string, string][] {
+function permanentOf(nic: Nic, name: string): [string, string][] {
   return [
     ...markOf("mac-address", nic["permanent-mac-address"], name),
     ...markOf("pci-address", nic["pci-address"], name),

@@ -1,18 +1,20 @@
 import { type Family, nodeOwner, type Use } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { otherNames, reportedName } from "./nic-names.ts";
+import { asNic, asReport, type Nic } from "./objects.ts";
 import { doubtsAbout, listsAddresses } from "./reported.ts";
 import { asTruth } from "./truth.ts";
 
 /** Adds what a NodeNetworkState says that its node has. */
 export function readReport({ object, at }: LocatedObject, found: Findings): void {
   found.speaks = true;
-  const name = asBag(object.metadata)?.name;
-  const status = asBag(object.status);
-  const reported = asBag(status?.currentState)?.interfaces ?? [];
+  const { metadata, status } = asReport(object);
+  const { name } = metadata;
+  const reported = raw(status.currentState).interfaces ?? [];
   const path = ["status", "currentState", "interfaces"];
   if (!Array.isArray(reported)) {
     found.issues.push({ message: "the interfaces of a NodeNetworkState must be a list", at: at(path, "interfaces") });
@@ -24,8 +26,8 @@ export function readReport({ object, at }: LocatedObject, found: Findings): void
     found.issues.push({ message: `the name of a NodeNetworkState ${issue}`, at: at(["metadata"], "metadata") });
     return;
   }
-  const owner = nodeOwner(name as string);
-  const isHeard = !asList(status?.conditions).some(isFailing);
+  const owner = nodeOwner(`${name}`);
+  const isHeard = !status.conditions.some(({ type, status }) => type === "Failing" && status === "True");
   const shown = (isHeard ? found.nodes.get(owner) : undefined) ?? new Map<string, Set<Family>>();
   if (isHeard) found.nodes.set(owner, shown);
   at(["status"], "interfaces");
@@ -36,11 +38,11 @@ export function readReport({ object, at }: LocatedObject, found: Findings): void
         at: at([...path, i, ...inside], `${inside.findLast((field) => typeof field === "string") ?? "interfaces"}`),
         hint: whole,
       });
-    for (const entry of entriesOf(item, [...path, i])) {
+    for (const entry of entriesOf(asNic(item), [...path, i])) {
       const use = useIn(entry, at, readAddress, found.issues);
       if (use !== undefined) found.uses.push({ ...use, owner, ...lifeOf(entry) });
     }
-    show(shown, asBag(item) ?? {});
+    show(shown, asNic(item));
   });
   for (const [other, nic] of otherNames(reported)) {
     found.names.add(owner, other, nic);
@@ -53,7 +55,7 @@ export function readReport({ object, at }: LocatedObject, found: Findings): void
  * Two interfaces of one name (an OVS bridge and its port) are one NIC here. One that is down, or that nmstate ignores, is
  * reported without addresses whatever its profile gives it: only one that is up tells.
  */
-function show(shown: Map<string, Set<Family>>, nic: Bag): void {
+function show(shown: Map<string, Set<Family>>, nic: Nic): void {
   const { state = "up", ipv4, ipv6 } = nic;
   if (state !== "up") return;
   const name = `${reportedName(nic)}`;
@@ -65,14 +67,10 @@ function show(shown: Map<string, Set<Family>>, nic: Bag): void {
 
 const whole = "Give the dump as it came: kubectl get nns -o json.";
 
-function isFailing(condition: unknown): boolean {
-  const { type, status } = asBag(condition) ?? {};
-  return type === "Failing" && status === "True";
-}
-
 /** For how long the node has an address. A report tells that of all addresses, `forever` for static ones; older ones of none. */
 function lifeOf({ item, section }: ListedAddress): Pick<Use, "isTemporary" | "mayBeTemporary"> {
-  const left = lifeTimes.map((field) => item[field] ?? undefined).find((value) => value !== undefined);
+  const said: Bag = raw(item);
+  const left = lifeTimes.map((field) => said[field] ?? undefined).find((value) => value !== undefined);
   if (left !== undefined) return left === "forever" ? {} : { isTemporary: true };
   return asTruth(section.dhcp) === true || asTruth(section.autoconf) === true ? { mayBeTemporary: true } : {};
 }

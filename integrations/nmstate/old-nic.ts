@@ -8,11 +8,12 @@ import {
   placeOf,
   policyOfKey,
 } from "../../core/index.ts";
-import { asBag, asList, issueIn } from "../../schema/objects.ts";
+import { issueIn } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Conflict, Facts, Holdings } from "../contract/integration.ts";
 import { addressListsOf } from "./address-list.ts";
 import { type NmstateModel, type OwnPolicy, scopedPolicies } from "./model.ts";
+import { asDesiredState } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 
 /**
@@ -40,7 +41,7 @@ export function leftOnOldNics(model: NmstateModel, facts: Facts, holdings: Holdi
     left,
     ({ of, nic, was }) => `${of.policy.name} ${was.interface} ${nic} ${familyOf(was.address)}`,
   );
-  return [...groups.values()].map((group) => issueOf(group, facts.authority === "Cluster" ? orAbsent : orConfirm));
+  return [...groups.values()].flatMap((group) => issueOf(group, facts.authority === "Cluster" ? orAbsent : orConfirm));
 }
 
 /** The lines whose policies give their addresses to another NIC than before. */
@@ -69,19 +70,22 @@ type Otherwise = (old: string | undefined) => string;
 const orConfirm: Otherwise = (old) => `. If no node has it on ${old}, confirm it.`;
 const orAbsent: Otherwise = (old) => `, or {name: ${old}, type: ethernet, state: absent} if nodes no longer have it.`;
 
-function issueOf(group: readonly Moved[], otherwise: Otherwise): Conflict {
-  const [{ of, nic, was }] = group as [Moved];
+function issueOf(group: readonly Moved[], otherwise: Otherwise): Conflict[] {
+  const [first] = group;
+  if (first === undefined) return [];
+  const { of, nic, was } = first;
   const { policy, source } = of;
   const old = was.interface;
   const nodes = listed(group.map((one) => ownerName(one.was.claim)));
   const [what, them] = group.length === 1 ? ["the address", "it"] : [`${group.length} addresses`, "them"];
   const off = `{name: ${old}, ipv${familyOf(was.address)}: {enabled: false}}`;
-  return issueIn(source, {
+  const issue = issueIn(source, {
     message: `policy ${policy.name} gives ${what} of ${old} to ${nic}, and nothing takes ${them} off ${old} (${nodes})`,
     path: ["spec", "desiredState", "interfaces"],
     hint: `Add the old NIC to the policy: ${off}${otherwise(old)}`,
     remedy: ["allow", "release"],
   });
+  return [issue];
 }
 
 /** The NIC that a policy gives the address of a line now; undefined if that is not one literal name. */
@@ -96,15 +100,16 @@ function isNodeOf({ claim }: Allocation): (node: { readonly name: string }) => b
 
 /** Is a NIC found by its MAC or PCI address? Its name in the policy is no name on the node. */
 function isFoundByAddress({ desiredState }: Policy, nic: string): boolean {
-  const entries = asList(asBag(desiredState)?.interfaces).map((item) => asBag(item) ?? {});
-  return entries.some(({ name, identifier }) => name === nic && (identifier ?? "name") !== "name");
+  return asDesiredState(desiredState).interfaces.some(
+    ({ name, identifier }) => name === nic && (identifier ?? "name") !== "name",
+  );
 }
 
 function takesOff(desiredState: unknown, { interface: old, address }: Allocation): boolean {
   const isNamed = (name: unknown) => name === old || hasTemplate(name);
   const lists = addressListsOf(desiredState).filter(({ family }) => family === familyOf(address));
-  const entries = asList(asBag(desiredState)?.interfaces).map((item) => asBag(item) ?? {});
-  const isIgnored = entries.some(({ name, state }) => state === "ignore" && isNamed(name));
+  const { interfaces } = asDesiredState(desiredState);
+  const isIgnored = interfaces.some(({ name, state }) => state === "ignore" && isNamed(name));
   return isIgnored || lists.some(({ nic }) => isNamed(nic));
 }
 

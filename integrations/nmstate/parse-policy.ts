@@ -3,8 +3,8 @@ import { enough } from "../../schema/issues.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { ownPrefix } from "../../schema/node.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { mapping, raw } from "../../schema/shape.ts";
 import {
-  type Field,
   fields,
   hasTemplate,
   isCaptureName,
@@ -14,13 +14,15 @@ import {
   readTemplate,
 } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
+import { asNic } from "./objects.ts";
 import { type Capture, type Policy, type PolicyObject, policyNameIssue, waveAnnotation } from "./policy.ts";
 import { stateIssues } from "./state-issues.ts";
 
 /** Reads a NodeNetworkConfigurationPolicy object that uses pools. All issues, with their paths. */
 export function parsePolicy(object: unknown): Parsed<Policy> {
   const reader = new Reader();
-  const policy = reader.policy(asBag(object) ?? {});
+  const policy = reader.policy(mapping(object));
   return reader.issues.length > 0 ? { issues: reader.issues } : { value: policy };
 }
 
@@ -36,7 +38,7 @@ class Reader {
   policy(object: Bag): Policy {
     for (const field of ["capture", "desiredState", "nodeSelector"])
       if (field in object) this.fail(`${field} belongs under spec`, [field]);
-    const metadata = asBag(object.metadata) ?? {};
+    const metadata = raw(metadataOf(object));
     // Misplaced fields are read all the same, for whatever else is wrong with them.
     const root: Path = "spec" in object ? ["spec"] : [];
     const spec = asBag(object.spec) ?? object;
@@ -55,8 +57,8 @@ class Reader {
     const labels = this.texts(metadata.labels, ["metadata", "labels"]);
     const { [waveAnnotation]: perWave, ...annotations } = this.annotations(metadata.annotations);
     return {
-      apiVersion: object.apiVersion as string,
-      name: metadata.name as string,
+      apiVersion: `${object.apiVersion}`,
+      name: `${metadata.name}`,
       labels,
       annotations,
       ...(perWave === undefined ? {} : { nodesPerSyncWave: Number(perWave) }),
@@ -64,12 +66,12 @@ class Reader {
       captures: new Map([...this.pools].map(([name, pool]) => [name, this.captureOf(name, pool)])),
       otherCaptures: this.others,
       desiredState,
-      source: object as unknown as PolicyObject,
+      source: object as Bag & PolicyObject,
     };
   }
 
   private readCaptures(capture: unknown, root: Path): void {
-    this.declared = Object.keys(asBag(capture) ?? {});
+    this.declared = Object.keys(mapping(capture));
     for (const [name, expression] of Object.entries(this.texts(capture, root))) {
       const path = [...root, name];
       const pool = poolOfCapture(expression);
@@ -91,7 +93,7 @@ class Reader {
     if (typeof value === "string") return this.scalar(value, path, nic);
     if (Array.isArray(value)) {
       const inInterfaces = path.at(-1) === "interfaces" && path.at(-2) === "desiredState";
-      return value.map((item, i) => this.fill(item, [...path, i], inInterfaces ? asBag(item)?.name : nic));
+      return value.map((item, i) => this.fill(item, [...path, i], inInterfaces ? asNic(item).name : nic));
     }
     const bag = asBag(value);
     if (bag === undefined) return value;
@@ -113,13 +115,14 @@ class Reader {
   }
 
   private reference(capture: string, field: string, path: Path, nic: unknown): Reference | undefined {
-    if (!(fields as readonly string[]).includes(field)) {
+    const known = fields.find((one) => one === field);
+    if (known === undefined) {
       const names = fields.join(", ");
       this.fail(`an allocation has the fields ${names}, not ${field || "none"}${didYouMean(field, fields)}`, path);
       return undefined;
     }
-    if (isInterfaceAddress(field, path)) this.home(capture, path, nic);
-    return new Reference(capture, field as Field);
+    if (isInterfaceAddress(known, path)) this.home(capture, path, nic);
+    return new Reference(capture, known);
   }
 
   /** One capture is one address: two NICs cannot both have it. */
@@ -150,10 +153,12 @@ class Reader {
     if (value === undefined || value === null) return {};
     const bag = asBag(value);
     if (bag === undefined) this.fail(`${path.at(-1)} must be a mapping of text`, path);
-    const entries = Object.entries(bag ?? {});
-    for (const [key, item] of entries)
-      if (typeof item !== "string") this.fail(`${key} must be text; quote it`, [...path, key]);
-    return Object.fromEntries(entries.filter(([, item]) => typeof item === "string")) as Record<string, string>;
+    const texts = Object.entries(bag ?? {}).flatMap(([key, item]) => {
+      if (typeof item === "string") return [[key, item] as const];
+      this.fail(`${key} must be text; quote it`, [...path, key]);
+      return [];
+    });
+    return Object.fromEntries(texts);
   }
 
   private fail(message: string, path: Path): void {

@@ -1,8 +1,10 @@
 import { nameIssue } from "../../schema/names.ts";
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import { anyField, poolOfCapture } from "../../schema/template.ts";
 import type { RenderedObject } from "../contract/integration.ts";
+import { asPolicy } from "./objects.ts";
 
 /** One address that a policy asks for on every node it selects. */
 export interface Capture {
@@ -41,9 +43,11 @@ export const ofAllocation = new RegExp(`\\{\\{\\s*capture\\.[\\w-]+\\.(?:${anyFi
 
 /** Does this object have a capture that asks a pool for an address, or a reference that only such a capture could give? */
 export function usesPools(object: Bag): boolean {
-  if (ofAllocation.test(JSON.stringify(asBag(object.spec)?.desiredState) ?? "")) return true;
-  const capture = asBag(asBag(object.spec)?.capture) ?? asBag(object.capture);
-  return Object.values(capture ?? {}).some((value) => typeof value === "string" && poolOfCapture(value) !== undefined);
+  const { spec } = asPolicy(object);
+  if (ofAllocation.test(JSON.stringify(spec.desiredState) ?? "")) return true;
+  return Object.values(spec.capture ?? mapping(object.capture)).some(
+    (value) => typeof value === "string" && poolOfCapture(value) !== undefined,
+  );
 }
 
 /** Spreads the nodes of a policy over sync waves of Argo CD. */
@@ -53,5 +57,5 @@ export const waveAnnotation = `${ownPrefix}nodes-per-sync-wave`;
 export function policyNameIssue(name: unknown): string | undefined {
   const issue = nameIssue(name);
   if (issue !== undefined) return issue;
-  return (name as string).length > 63 ? "is longer than the 63 characters of a label value" : undefined;
+  return `${name}`.length > 63 ? "is longer than the 63 characters of a label value" : undefined;
 }

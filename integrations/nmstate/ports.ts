@@ -1,4 +1,4 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asDesiredState, asPort, asPorts, type Nic } from "./objects.ts";
 
 /**
  * The interfaces that a desired state makes ports of a bond, a bridge or a pair: those have no addresses of their own, and
@@ -6,9 +6,7 @@ import { asBag, asList, type Bag } from "../../schema/objects.ts";
  * only where the state says what it is; and so does an internal port of Open vSwitch.
  */
 export function portsIn(desiredState: unknown): string[] {
-  const entries = asList(asBag(desiredState)?.interfaces)
-    .map(asBag)
-    .filter((entry) => entry !== undefined);
+  const entries = asDesiredState(desiredState).interfaces;
   const namesOf = (isOfType: (type: unknown) => boolean) =>
     new Set(entries.filter(({ type }) => isOfType(type)).map(({ name }) => name));
   // A bridge of Open vSwitch and its internal port may have one name.
@@ -18,31 +16,21 @@ export function portsIn(desiredState: unknown): string[] {
     .flatMap((entry): unknown[] => {
       const { name, controller, hsr, state } = entry;
       if (state === "absent" || state === "ignore" || state === "down") return [];
-      const { port1, port2 } = asBag(hsr) ?? {};
-      return [...(controllers.has(controller) ? [name] : []), ...portsOf(entry), port1, port2];
+      return [...(controllers.has(controller) ? [name] : []), ...portsOf(entry), hsr.port1, hsr.port2];
     })
     .filter((name) => typeof name === "string")
     .filter((name) => !internal.has(name));
 }
 
-function portsOf(entry: Bag): unknown[] {
-  const bridged = listOf(entry.bridge).map(asBag);
-  return [
-    ...bondedBy(entry),
-    // A bond inside of a bridge of Open vSwitch is one of its ports.
-    ...bridged.flatMap((port) => [port?.name, ...(port === undefined ? [] : bondedBy(port))]),
-  ];
+function portsOf(entry: Nic): unknown[] {
+  const { port, ports } = entry.bridge;
+  const bridged = [...port, ...ports].map((one) => asPort(one));
+  // A bond inside of a bridge of Open vSwitch is one of its ports.
+  return [...bondedBy(entry), ...bridged.flatMap((one) => [one.name, ...bondedBy(one)])];
 }
 
 /** nmstate takes either name. */
-function bondedBy(entry: Bag): unknown[] {
-  const bond = entry["link-aggregation"] ?? entry.bond;
-  const named = [...listOf(bond), ...asList(asBag(bond)?.["ports-config"])];
-  return named.map((port) => asBag(port)?.name ?? port);
-}
-
-/** Both words for it are nmstate's. */
-function listOf(section: unknown): unknown[] {
-  const { port, ports } = asBag(section) ?? {};
-  return [...asList(port), ...asList(ports)];
+function bondedBy(entry: Pick<Nic, "link-aggregation" | "bond">): unknown[] {
+  const { port, ports, "ports-config": configured } = asPorts(entry["link-aggregation"] ?? entry.bond);
+  return [...port, ...ports, ...configured].map((one) => asPort(one).name ?? one);
 }

@@ -1,10 +1,11 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
-import { asBag, asList, type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts, Holdings, Left } from "../contract/integration.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { type NodeObjects, nodeObjectsOf } from "./node-objects.ts";
+import { asDesiredState, asEnactment, asPolicy, asReport } from "./objects.ts";
 import { isGivenBy, listsOf } from "./taken-off.ts";
 
 /**
@@ -69,7 +70,7 @@ export function whyKept(
       next: `Start node ${name} again or, if it does not come back, delete it: kubectl delete node ${name}`,
     };
   const health = policy === undefined ? undefined : healthBy(policy, enactment);
-  if (isGivenBy(line, listsOf(asBag(policy?.spec)?.desiredState)))
+  if (isGivenBy(line, listsOf(asPolicy(policy).spec.desiredState)))
     return {
       why: `policy ${child} still has it, because the rollout of its policy has not reached node ${name}`,
       next: `See which nodes the rollout waits for: kubectl describe nncp ${policyOfKey(line.claim)}`,
@@ -127,23 +128,23 @@ function isLeftOut({ interface: nic }: Allocation, { report, policy, enactment }
 
 /** Returns the names of the NICs that a policy says something of. */
 export function nicsIn(policy: Bag | undefined): string[] {
-  const interfaces = asList(asBag(asBag(policy?.spec)?.desiredState)?.interfaces);
-  return interfaces.flatMap((item) => asBag(item)?.name ?? []).map((name) => `${name}`);
+  const { interfaces } = asDesiredState(asPolicy(policy).spec.desiredState);
+  return interfaces.flatMap(({ name }) => name ?? []).map((name) => `${name}`);
 }
 
 /** Returns whether a report names a NIC, as one that is up or not, or by whatever name. */
 export function namesNic(report: Bag | undefined, nic: string | undefined): boolean {
-  const interfaces = asList(asBag(asBag(report?.status)?.currentState)?.interfaces);
+  const { interfaces } = asReport(report).status.currentState;
   return nic === undefined || JSON.stringify(interfaces).includes(JSON.stringify(nic));
 }
 
 /** Returns whether a handler still tries: of a policy that is gone, it may not have heard. */
 export function isTrying(enactment: Bag | undefined): boolean {
-  return conditionOf(asBag(enactment?.status)?.conditions, "Progressing")?.status === "True";
+  return conditionOf(asEnactment(enactment).status.conditions, "Progressing")?.status === "True";
 }
 
 /** Returns what nmstate says in the condition of an enactment that failed. */
 function causeIn(enactment: Bag | undefined): string | undefined {
-  const message = conditionOf(asBag(enactment?.status)?.conditions, "Failing")?.message;
+  const message = conditionOf(asEnactment(enactment).status.conditions, "Failing")?.message;
   return /NmstateError: ([^\n]{1,200})/.exec(`${message}`)?.[1]?.trim();
 }

@@ -1,6 +1,8 @@
 import { asBag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { reportedName } from "./nic-names.ts";
+import { asListed, type Section } from "./objects.ts";
 import { asNumber } from "./truth.ts";
 
 /** Why a part of a reported interface cannot be believed. */
@@ -38,7 +40,7 @@ function doubtsAboutFamily(value: unknown): Doubt[] {
   if (address === undefined) return [];
   if (!Array.isArray(address)) return [{ message: "must have a list of addresses", path: ["address"] }];
   return address.flatMap((entry, i): Doubt[] => {
-    const { ip, "prefix-length": length } = asBag(entry) ?? {};
+    const { ip, "prefix-length": length } = asListed(entry);
     if (typeof ip === "string" && asNumber(length) !== undefined) return [];
     return [{ message: "has an address that is not {ip, prefix-length}", path: ["address", i] }];
   });
@@ -55,9 +57,7 @@ function doubtsAboutFamily(value: unknown): Doubt[] {
  *  on, with a list                            | yes
  *  on, with no list                           | no
  */
-export function listsAddresses(value: unknown): boolean {
-  const family = asBag(value);
-  if (family === undefined) return false;
-  const { enabled, address, dhcp, autoconf } = family;
+export function listsAddresses(family: Section): boolean {
+  const { enabled, address, dhcp, autoconf } = raw(family);
   return address !== undefined || enabled === false || dhcp === true || autoconf === true;
 }

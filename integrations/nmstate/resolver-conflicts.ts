@@ -1,9 +1,11 @@
 import { type Claim, nodeOwner } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Conflict, Facts, Holdings } from "../contract/integration.ts";
 import { labelValue } from "./child.ts";
 import { type NmstateModel, scopedPolicies } from "./model.ts";
+import { asDesiredState, asPolicy } from "./objects.ts";
 import { PolicyPairs, policyOnNode } from "./policy-pairs.ts";
 import { foreignPolicies, type ScopedPolicy } from "./scoped-policy.ts";
 
@@ -58,8 +60,8 @@ export function resolverConflicts(
 }
 
 /** Returns whether a policy sets the resolver of the nodes that it selects. */
-export function setsResolver({ spec }: Bag): boolean {
-  return listsOf(asBag(spec)?.desiredState).size > 0;
+export function setsResolver(policy: Bag): boolean {
+  return listsOf(asPolicy(policy).spec.desiredState).size > 0;
 }
 
 function settersIn(policy: ScopedPolicy): Setter[] {
@@ -69,12 +71,12 @@ function settersIn(policy: ScopedPolicy): Setter[] {
 
 /** The lists that a desired state sets, as far as it writes them out. An empty configuration removes all of them. */
 function listsOf(desiredState: unknown): Lists {
-  const config = asBag(asBag(asBag(desiredState)?.["dns-resolver"])?.config);
-  const isRemoval = config !== undefined && Object.keys(config).length === 0;
-  const names = Object.keys(fields) as (keyof typeof fields)[];
+  const { config } = asDesiredState(desiredState)["dns-resolver"];
+  const isRemoval = config !== undefined && Object.keys(raw(config)).length === 0;
+  const names = ["server", "search", "options"] as const;
   return new Map(
     names.flatMap((name) => {
-      const list = isRemoval ? [] : config?.[name];
+      const list = isRemoval ? [] : config && raw(config)[name];
       const isWritten = Array.isArray(list) && list.every((one) => typeof one === "string" && !hasTemplate(one));
       return isWritten ? [[name, list.join(", ")] as const] : [];
     }),

@@ -1,4 +1,6 @@
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
+import { asDesiredState } from "./objects.ts";
 import { asTruth } from "./truth.ts";
 
 /** A desired state without its DNS servers, and another one that sets them alone. */
@@ -13,23 +15,24 @@ export interface WithoutResolver {
  * in a profile that has some: the address could not be taken off the node. Servers in a state of their own are in no profile.
  */
 export function withoutResolver(desiredState: unknown): WithoutResolver {
-  const { "dns-resolver": resolver, ...others } = asBag(desiredState) ?? {};
-  if ((resolver ?? undefined) === undefined || others.interfaces === undefined || needsNic(resolver, others))
+  const { "dns-resolver": resolver, ...others } = raw(asDesiredState(desiredState));
+  if ((resolver ?? undefined) === undefined || others.interfaces === undefined || needsNic(desiredState))
     return { desiredState };
   return { desiredState: others, resolver: { "dns-resolver": resolver } };
 }
 
 /** Returns whether DNS servers stay in the state of a NIC, and so keep its addresses on the node for good. */
 export function keepsResolver(desiredState: unknown): boolean {
-  const { interfaces, "dns-resolver": resolver } = asBag(desiredState) ?? {};
+  const { interfaces, "dns-resolver": resolver } = raw(asDesiredState(desiredState));
   const isSet = (resolver ?? undefined) !== undefined;
   return interfaces !== undefined && isSet && withoutResolver(desiredState).resolver === undefined;
 }
 
 /** Link-local servers (fe80::1%eth1), and servers asked before those of DHCP (`auto-dns: true`), mean something only beside their NIC. */
-function needsNic(resolver: unknown, { interfaces }: Bag): boolean {
-  const servers = asList(asBag(asBag(resolver)?.config)?.server);
+function needsNic(desiredState: unknown): boolean {
+  const { interfaces, "dns-resolver": resolver } = asDesiredState(desiredState);
+  const servers = resolver.config?.server ?? [];
   if (servers.some((server) => `${server}`.includes("%"))) return true;
-  const families = asList(interfaces).flatMap((item) => [asBag(item)?.ipv4, asBag(item)?.ipv6]);
-  return families.some((family) => asTruth(asBag(family)?.["auto-dns"]) === true);
+  const families = interfaces.flatMap(({ ipv4, ipv6 }) => [ipv4, ipv6]);
+  return families.some((family) => asTruth(family["auto-dns"]) === true);
 }

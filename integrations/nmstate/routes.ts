@@ -7,8 +7,10 @@ import {
   parseAddress,
   parsePrefix,
 } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, asList } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import { hasTemplate } from "../../schema/template.ts";
+import { asDesiredState } from "./objects.ts";
 import { asNumber } from "./truth.ts";
 
 /** An address that another one replaces on its NIC, and what it came from, as far as that is known. */
@@ -38,23 +40,29 @@ export function withoutOldRoutes(
   replaced: readonly Replaced[],
   dropped: readonly Bag[] = [],
 ): unknown {
-  const state = asBag(desiredState);
-  const routes = asBag(state?.routes);
-  const config = routes?.config ?? undefined;
-  if (state === undefined || hasTemplate(state.routes) || hasTemplate(config)) return desiredState;
+  const state = raw(asDesiredState(desiredState));
+  const { routes } = asDesiredState(desiredState);
+  const config = routes.config ?? undefined;
+  if (asBag(desiredState) === undefined || hasTemplate(state.routes) || hasTemplate(config)) return desiredState;
   const wanted = routesIn(config).map((route) => (isWanted(route) ? inItsTable(route) : route));
-  const removed = [
+  const removed: ReadRoute[] = [
     ...wanted.filter(isWanted).map(sameDestination),
-    ...replaced.flatMap((one) => throughOldSubnet(one, state, wanted)),
+    ...replaced.flatMap((one) => throughOldSubnet(one, desiredState, wanted)),
     ...dropped,
   ];
   if (removed.length === 0) return desiredState;
   const unique = new Map(removed.map((route) => [JSON.stringify(route), route]));
-  return { ...state, routes: { ...routes, config: [...unique.values(), ...wanted] } };
+  return { ...state, routes: { ...raw(routes), config: [...unique.values(), ...wanted] } };
 }
 
+/** A route, as far as it is read here. */
+export type ReadRoute = {
+  readonly [field in RouteField]?: unknown;
+};
+type RouteField = "destination" | "state" | "next-hop-interface" | "next-hop-address" | "table-id" | "vrf-name";
+
 /** Returns whether a route is to exist, over a NIC. */
-export function isWanted({ destination, state, "next-hop-interface": nic }: Bag): boolean {
+export function isWanted({ destination, state, "next-hop-interface": nic }: ReadRoute): boolean {
   return typeof destination === "string" && typeof nic === "string" && (state ?? undefined) === undefined;
 }
 
@@ -62,13 +70,13 @@ export function isWanted({ destination, state, "next-hop-interface": nic }: Bag)
 const mainTable = 254;
 
 /** nmstate finds a route by its table only if both name one, and removes routes of every table if none is named. */
-function inItsTable(route: Bag): Bag {
+function inItsTable(route: ReadRoute): ReadRoute {
   const isNamed = route["vrf-name"] !== undefined || (asNumber(route["table-id"] ?? 0) ?? 1) > 0;
   return isNamed ? route : { ...route, "table-id": mainTable };
 }
 
 /** The removal of all routes to the destination of a route, over its NIC and in its table. */
-export function sameDestination(given: Bag): Bag {
+export function sameDestination(given: ReadRoute): ReadRoute {
   const route = inItsTable(given);
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name"];
   const same = Object.entries(route).filter(([field, value]) => fields.includes(field) && value !== undefined);
@@ -76,13 +84,17 @@ export function sameDestination(given: Bag): Bag {
 }
 
 /** The removal of the routes through the subnet that leaves the NIC with a replaced address. */
-function throughOldSubnet({ line, pool, desiredState }: Replaced, state: Bag, wanted: readonly Bag[]): Bag[] {
+function throughOldSubnet(
+  { line, pool, desiredState }: Replaced,
+  state: unknown,
+  wanted: readonly ReadRoute[],
+): ReadRoute[] {
   const nic = line.interface;
-  const hopsIn = (routes: readonly Bag[]) =>
+  const hopsIn = (routes: readonly ReadRoute[]) =>
     routes
       .filter((route) => route["next-hop-interface"] === nic)
       .map((route) => parseAddress(route["next-hop-address"]).value);
-  const before = hopsIn(routesIn(asBag(asBag(desiredState)?.routes)?.config));
+  const before = hopsIn(routesOf(desiredState));
   const kept = hopsIn(wanted);
   const subnets = subnetsOf(state, nic);
   return [pool?.gateway, ...before].flatMap((hop) => {
@@ -92,20 +104,20 @@ function throughOldSubnet({ line, pool, desiredState }: Replaced, state: Bag, wa
   });
 }
 
-export function routesIn(config: unknown): Bag[] {
+/** The routes of a desired state. */
+export function routesOf(desiredState: unknown): ReadRoute[] {
+  return routesIn(asDesiredState(desiredState).routes.config);
+}
+
+function routesIn(config: unknown): ReadRoute[] {
   return asList(config)
     .map(asBag)
     .filter((route) => route !== undefined);
 }
 
 /** The subnets of the addresses that a desired state gives a NIC. */
-function subnetsOf({ interfaces }: Bag, nic: unknown): Prefix[] {
-  return asList(interfaces).flatMap((item) => {
-    const { name, ipv4, ipv6 } = asBag(item) ?? {};
-    const listed = name === nic ? [ipv4, ipv6].flatMap((family) => asList(asBag(family)?.address)) : [];
-    return listed.flatMap((one) => {
-      const { ip, "prefix-length": length } = asBag(one) ?? {};
-      return parsePrefix(`${ip}/${asNumber(length)}`).value ?? [];
-    });
-  });
+function subnetsOf(desiredState: unknown, nic: unknown): Prefix[] {
+  const own = asDesiredState(desiredState).interfaces.filter(({ name }) => name === nic);
+  const listed = own.flatMap(({ ipv4, ipv6 }) => [...ipv4.address, ...ipv6.address]);
+  return listed.flatMap(({ ip, "prefix-length": length }) => parsePrefix(`${ip}/${asNumber(length)}`).value ?? []);
 }

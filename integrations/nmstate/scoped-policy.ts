@@ -1,10 +1,11 @@
 import { type Allocation, nodeNameOf, ownerOfKey, type Place, policyOfKey } from "../../core/index.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type LocatedObject, placeless, placeOfName } from "../../schema/objects.ts";
+import { type LocatedObject, placeless, placeOfName } from "../../schema/objects.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { childName, labelValue } from "./child.ts";
 import { kindOfPolicies } from "./node-objects.ts";
+import { asDesiredState, asPolicy } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 
 /** A policy, whoever wrote it, and the nodes that it selects. */
@@ -22,16 +23,16 @@ export interface ScopedPolicy {
 export function scopedTo(objects: readonly LocatedObject[], nodes: readonly ClusterNode[]): ScopedPolicy[] {
   const byHostname = Map.groupBy(nodes, ({ labels }): unknown => labels.get(hostnameLabel));
   return objects.map((located) => {
-    const { metadata, spec } = located.object;
-    const { nodeSelector, desiredState } = asBag(spec) ?? {};
-    const selector = Object.entries(asBag(nodeSelector) ?? {});
-    const hostname = asBag(nodeSelector)?.[hostnameLabel];
+    const { metadata, spec } = asPolicy(located.object);
+    const { nodeSelector, desiredState } = spec;
+    const selector = Object.entries(nodeSelector);
+    const hostname = nodeSelector[hostnameLabel];
     const candidates = hostname === undefined ? nodes : (byHostname.get(hostname) ?? []);
     return {
-      name: String(asBag(metadata)?.name),
+      name: String(metadata.name),
       nodes: candidates.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value)),
       desiredState,
-      origin: asBag(asBag(metadata)?.labels)?.[childLabels.policy],
+      origin: metadata.labels[childLabels.policy],
       at: () => placeOfName(located),
     };
   });
@@ -54,10 +55,9 @@ export function isPolicyOf({ name, origin }: ScopedPolicy, { claim }: Allocation
 export function internalPortsOf(policies: readonly ScopedPolicy[]): ReadonlySet<string> {
   return new Set(
     policies.flatMap(({ desiredState }) =>
-      asList(asBag(desiredState)?.interfaces).flatMap((item) => {
-        const { name, type } = asBag(item) ?? {};
-        return type === "ovs-interface" && typeof name === "string" ? name : [];
-      }),
+      asDesiredState(desiredState).interfaces.flatMap(({ name, type }) =>
+        type === "ovs-interface" && typeof name === "string" ? name : [],
+      ),
     ),
   );
 }

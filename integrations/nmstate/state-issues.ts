@@ -1,14 +1,16 @@
 import { type Issue, isPlain } from "../../core/index.ts";
-import { asBag, asList } from "../../schema/objects.ts";
+import { asBag } from "../../schema/objects.ts";
+import { mapping, raw } from "../../schema/shape.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { asDesiredState, type Nic } from "./objects.ts";
 import { asTruth } from "./truth.ts";
 
 /** What is wrong with the form of a desired state, where rendering and clean-up rely on it. */
 export function stateIssues(desiredState: unknown): Issue[] {
   return [
     ...[["interfaces"], ["routes", "config"]].flatMap((path) => listIssue(desiredState, path) ?? []),
-    ...interfaceIssues(asList(asBag(desiredState)?.interfaces)),
+    ...interfaceIssues(asDesiredState(desiredState).interfaces),
     ...textIssues(desiredState, []),
   ];
 }
@@ -22,12 +24,12 @@ function listIssue(desiredState: unknown, path: readonly string[]): Issue | unde
 }
 
 /** nmstate takes the last of two entries for a NIC and says nothing. An OVS bridge may share a name with its own port. */
-function interfaceIssues(entries: readonly unknown[]): Issue[] {
+function interfaceIssues(entries: readonly Nic[]): Issue[] {
   const seen = new Map<string, number>();
   return entries.flatMap((entry, i): Issue[] => {
     const root = ["interfaces", i];
-    const issues = ["ipv4", "ipv6"].flatMap((family) => familyIssues(asBag(entry)?.[family], [...root, family]));
-    const { name, type } = asBag(entry) ?? {};
+    const issues = (["ipv4", "ipv6"] as const).flatMap((family) => familyIssues(raw(entry)[family], [...root, family]));
+    const { name, type } = entry;
     if (typeof name !== "string") return issues;
     if (name === "" || !isPlain(name))
       return [
@@ -47,7 +49,7 @@ const truths = ["enabled", "dhcp", "autoconf"];
 /** A file that is cut off ends in a field without its value, or with half of one. */
 function familyIssues(family: unknown, path: Path): Issue[] {
   if (family === null) return [{ message: `${path.at(-1)} has no value`, path }];
-  return Object.entries(asBag(family) ?? {}).flatMap(([field, value]): Issue[] => {
+  return Object.entries(mapping(family)).flatMap(([field, value]): Issue[] => {
     const issue = (what: string) => [{ message: `${field} ${what}`, path: [...path, field] }];
     if (value === null) return issue("has no value");
     const isTruth = value === undefined || hasTemplate(value) || asTruth(value) !== undefined;

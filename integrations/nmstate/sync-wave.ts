@@ -1,4 +1,5 @@
 import type { Address, Pool } from "../../core/index.ts";
+import { annotationsOf } from "../contract/object-metadata.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 
 /*
@@ -29,7 +30,7 @@ export function inLastWave(object: PolicyObject, { nodesPerSyncWave }: Policy): 
 
 function inWave(object: PolicyObject, wave: bigint): PolicyObject {
   const annotations = {
-    ...(object.metadata.annotations as object | undefined),
+    ...annotationsOf(object),
     "argocd.argoproj.io/sync-wave": `${wave}`,
   };
   return { ...object, metadata: { ...object.metadata, annotations } };

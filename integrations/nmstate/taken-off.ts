@@ -1,6 +1,7 @@
 import { type Allocation, compareAddresses, type Family, familyOf, parseAddress } from "../../core/index.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { raw } from "../../schema/shape.ts";
 import { reportedName } from "./nic-names.ts";
+import { asDesiredState, type Section } from "./objects.ts";
 import { asTruth } from "./truth.ts";
 
 /** The address lists that a policy gives: NIC, family, addresses. */
@@ -18,23 +19,21 @@ export type Lists = readonly (readonly [nic: string, family: Family, addresses: 
  *  found by its name                      | on, with no list, or by DHCP  | not told
  */
 export function listsOf(desiredState: unknown): Lists {
-  return asList(asBag(desiredState)?.interfaces).flatMap((item) => {
-    const entry = asBag(item) ?? {};
+  return asDesiredState(desiredState).interfaces.flatMap((entry) => {
     const nic = reportedName(entry);
     if (nic === undefined || (entry.identifier ?? "name") !== "name" || entry["profile-name"] !== undefined) return [];
     return ([4, 6] as const).flatMap((family): Lists => {
-      const addresses = listOf(asBag(entry[`ipv${family}`]));
+      const addresses = listOf(entry[`ipv${family}`]);
       return addresses === undefined ? [] : [[nic, family, addresses]];
     });
   });
 }
 
-function listOf(section: Bag | undefined): string[] | undefined {
-  if (section === undefined) return undefined;
+function listOf(section: Section): string[] | undefined {
   if (asTruth(section.enabled) === false) return [];
   const isLearned = [section.dhcp, section.autoconf].some((one) => asTruth(one ?? false) !== false);
-  if (isLearned || !Array.isArray(section.address)) return undefined;
-  return section.address.map((one) => `${asBag(one)?.ip}`);
+  if (isLearned || !Array.isArray(raw(section).address)) return undefined;
+  return section.address.map(({ ip }) => `${ip}`);
 }
 
 /** Is an address off its NIC where these lists are applied? */

@@ -2,12 +2,14 @@ import { nodeOwner, parseAddress } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
+import { labelsOf } from "../contract/object-metadata.ts";
 import { nodeOf, owningNode } from "./child.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { identifierOf } from "./nic-names.ts";
 import { readReport } from "./node-report.ts";
+import { asDesiredState, asPolicy } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 import { asTruth } from "./truth.ts";
 
@@ -26,8 +28,7 @@ export function usesOn(nodes: readonly ClusterNode[]): (object: LocatedObject, f
 
 function readPolicy({ object, at }: LocatedObject, select: Select, found: Findings): void {
   found.speaks = true;
-  const spec = asBag(object.spec);
-  const interfaces = asList(asBag(spec?.desiredState)?.interfaces);
+  const { interfaces } = asDesiredState(asPolicy(object).spec.desiredState);
   const entries = interfaces.flatMap((item, i) => entriesOf(item, ["spec", "desiredState", "interfaces", i]));
   const isTemplate = ({ ip }: ListedAddress) => typeof ip !== "string" || /[{}$<>%]/.test(ip);
   const isOff = ({ nic, section }: ListedAddress) => nic.state === "absent" || asTruth(section.enabled) === false;
@@ -36,9 +37,9 @@ function readPolicy({ object, at }: LocatedObject, select: Select, found: Findin
     if (address !== undefined) found.idle.add(address);
   }
   const literal = entries.filter((entry) => !isTemplate(entry) && !isOff(entry));
-  const identified = interfaces.flatMap((item): [string, string][] => {
-    const { name, ...entry } = asBag(item) ?? {};
-    const mark = identifierOf(entry);
+  const identified = interfaces.flatMap((nic): [string, string][] => {
+    const { name } = nic;
+    const mark = identifierOf(nic);
     return mark === undefined || typeof name !== "string" ? [] : [[name, mark]];
   });
   if (literal.length + identified.length === 0) return;
@@ -57,8 +58,7 @@ function readPolicy({ object, at }: LocatedObject, select: Select, found: Findin
 function ownersOf(object: Bag, select: Select): (string | undefined)[] {
   const node = isManaged(object) ? nodeOf(object) : owningNode(object);
   if (typeof node === "string") return [nodeOwner(node)];
-  const label = asBag(asBag(object.metadata)?.labels)?.[childLabels.node];
-  return select(asBag(asBag(object.spec)?.nodeSelector) ?? {}, label);
+  return select(asPolicy(object).spec.nodeSelector, labelsOf(object)[childLabels.node]);
 }
 
 /**
@@ -75,8 +75,8 @@ function selecting(nodes: readonly ClusterNode[]): Select {
     const hostname = selector[hostnameLabel];
     const named = hostname === undefined ? [] : (byHostname.get(hostname) ?? []);
     if (named.length > 0) return named.map((node) => nodeOwner(node.name));
-    if (typeof hostname === "string" && hostname.startsWith(`${label}.`)) return [nodeOwner(label as string)];
-    if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(hostname as string) : undefined];
+    if (typeof hostname === "string" && hostname.startsWith(`${label}.`)) return [nodeOwner(`${label}`)];
+    if (hostname !== undefined) return [nameIssue(hostname) === undefined ? nodeOwner(`${hostname}`) : undefined];
     const labels = Object.entries(selector);
     if (nodes.length === 0 || (labels.length > 0 && isAnyBare)) return [undefined];
     return nodes

@@ -7,7 +7,7 @@ import {
   parseAddress,
   parsePrefix,
 } from "../../core/index.ts";
-import { asBag, asList } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import { raw } from "../../schema/shape.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import { asDesiredState } from "./objects.ts";

@@ -142,7 +142,7 @@ export class Allocator implements Finder {
    */
   async allocate(asked: ReadonlySet<string>, tell: (decided: Decided) => void): Promise<Allocated> {
     await this.record.fresh();
-    const unseen = await this.unseen(asked);
+    const { unseen, gone: wereGone } = await this.unseen(asked);
     const owners = new Set([...asked].filter((owner) => !unseen.has(owner)));
     const { gone, doubtful, readAt } = await this.gone(owners);
     await this.record.get();
@@ -155,7 +155,7 @@ export class Allocator implements Finder {
     const desired = this.renderer.asked(batch);
     const { unclear, contested, ...question } = this.question(batch, desired.own.desired);
     const { plan, pending } = decide({ ...question, gone }, snapshot);
-    if (await this.proof.isAskedOtherwise(plan))
+    if (await this.proof.isAskedOtherwise(plan, wereGone))
       throw new IpamError("conflict", "what asks for addresses is otherwise on the server than it was seen");
     const change = recordChange(plan, adoptedBy(question));
     const after = isNoop(plan) ? snapshot : await this.record.commit(plan, change);
@@ -215,15 +215,13 @@ export class Allocator implements Finder {
 
   /**
    * The owners that have an address and are on the server, but not shown by the watch: nothing is decided for them now. Who
-   * was stopped for a while knows the record before it knows who has come meanwhile.
+   * was stopped for a while knows the record before it knows who has come meanwhile. `gone`: those of whom the server was asked.
    */
-  private async unseen(owners: ReadonlySet<string>): Promise<ReadonlySet<string>> {
-    const unseen = new Set<string>();
+  private async unseen(owners: ReadonlySet<string>) {
     const isLive = (owner: string) => this.record.lines.of(owner).allocations.some(({ set }) => set === clusterSet);
-    await inParallel([...owners].filter(isLive), async (owner) => {
-      if (await this.proof.isBack(owner)) unseen.add(owner);
-    });
-    return unseen;
+    const gone = new Set([...owners].filter((owner) => isLive(owner) && this.world.isGone(owner)));
+    const back = await inParallel([...gone], async (owner) => ((await this.proof.isBack(owner)) ? [owner] : []));
+    return { unseen: new Set(back.flat()), gone };
   }
 
   private question(batch: Batch, desired: Desired) {

@@ -158,13 +158,13 @@ export class Proof {
   /**
    * Is what asks for the lines that a plan turns, or their owner, or their pool, otherwise on the server than the watches show? Who does not see
    * a policy yet would take from nodes what another controller gave them by it; and a policy that is deleted when its pool is left to a plan
-   * leaves nodes what they have.
+   * leaves nodes what they have. Owners that `wereGone` before the plan was made were asked for then; the watch may show the end of others since.
    */
-  async isAskedOtherwise(plan: Plan): Promise<boolean> {
+  async isAskedOtherwise(plan: Plan, wereGone: ReadonlySet<string>): Promise<boolean> {
     const lines = turned(plan);
     const sources = lines.map(({ claim }) => this.sourceOf(claim));
-    const there = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => this.world.owner(owner) !== undefined);
-    const owners = there.map((owner) => this.world.keyOfOwner(owner));
+    const unasked = lines.map(({ claim }) => ownerOfKey(claim)).filter((owner) => !wereGone.has(owner));
+    const owners = unasked.map((owner) => this.world.keyOfOwner(owner));
     const pools = lines.map(({ pool }) => `${poolKind}/${pool}`);
     // As they are seen now, before anything is asked.
     const seen = this.known([...sources, ...owners, ...pools]).map((key) => [key, this.world.get(key)] as const);

@@ -16,6 +16,8 @@ const slow = ["test/{e2e,git,crash,cluster,pulumi}/**/*.test.ts"];
 export default defineConfig({
   test: {
     maxWorkers: availableParallelism(),
+    // Simulators make much that soon is garbage: a larger young generation is collected less often.
+    execArgv: ["--max-semi-space-size=64", "--min-semi-space-size=32"],
     globalSetup: "test/support/temporary-folder.ts",
     sequence: { sequencer: SlowestFirst },
     projects: [

@@ -40,7 +40,7 @@ function nodesOf(tree: ts.SourceFile): readonly ts.Node[] {
   const nodes: ts.Node[] = [];
   const visit = (node: ts.Node) => {
     nodes.push(node);
-    for (const child of node.getChildren()) visit(child);
+    ts.forEachChild(node, visit);
   };
   visit(tree);
   found.set(tree, nodes);
@@ -125,6 +125,7 @@ export function impurities({ path, tree }: Source): string[] {
 
 function impurity(node: ts.Node): string | undefined {
   if (node.kind === ts.SyntaxKind.AsyncKeyword || node.kind === ts.SyntaxKind.AwaitKeyword) return node.getText();
+  if (ts.isAwaitExpression(node)) return "await";
   if (ts.isPropertyAccessExpression(node)) {
     const text = node.getText();
     return impureMembers.has(text) || impureMembers.has(node.name.text) ? text : undefined;

@@ -1,7 +1,9 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { stripTypeScriptTypes } from "node:module";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import { readersEnvironment } from "../console.ts";
+import { pathToFileURL } from "node:url";
+import { readersEnvironment, root } from "../console.ts";
 import { documentsOf, nicPolicyText, poolText } from "./text.ts";
 
 export interface Ran {
@@ -10,7 +12,31 @@ export interface Ran {
   readonly status: number;
 }
 
-let runs = 0;
+type Load = (name: string) => Promise<unknown>;
+const mainPath = join(root, "cli/main.ts");
+const loaded = new Map<string, Promise<unknown>>();
+
+/** What main.ts imports: asked of the test runner once, which asks another process each time. */
+const load: Load = (name) => {
+  const path = name.startsWith(".") ? join(dirname(mainPath), name) : name;
+  const module = loaded.get(name) ?? import(/* @vite-ignore */ path);
+  loaded.set(name, module);
+  return module;
+};
+
+/** The text of main.ts as a function, for to load a module anew costs more than most verbs do. */
+function mainOf(text: string): (load: Load) => Promise<void> {
+  const body = stripTypeScriptTypes(text)
+    .replace(
+      /^import \{([^}]*)\} from ("[^"]+");$/gm,
+      (_, names: string, from: string) => `const {${names.replaceAll(" as ", ": ")}} = await load(${from});`,
+    )
+    .replaceAll(" import(", " load(")
+    .replaceAll("import.meta.url", JSON.stringify(pathToFileURL(mainPath).href));
+  return Object.getPrototypeOf(async () => {}).constructor("load", `"use strict"; ${body}`);
+}
+
+let main: ReturnType<typeof mainOf> | undefined;
 
 /**
  * Runs the real main.ts in this process, in a folder: a hundred times cheaper than a process of its own, which
@@ -50,7 +76,8 @@ async function captured(args: readonly string[], folder: string) {
   process.exitCode = undefined;
   process.chdir(folder);
   try {
-    await import(/* @vite-ignore */ `../../../cli/main.ts?run=${++runs}`);
+    main ??= mainOf(readFileSync(mainPath, "utf8"));
+    await main(load);
     return { written, status: Number(process.exitCode ?? 0) };
   } finally {
     process.chdir(cwd);

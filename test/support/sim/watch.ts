@@ -3,7 +3,7 @@ import { keep } from "../../../controller/cache/seen.ts";
 import { type CachedKind, selectionsOf } from "../../../controller/cache/world-kind.ts";
 import { nameOfKind, objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Bag } from "../../../schema/objects.ts";
-import type { SimEvent } from "./server.ts";
+import { copy, type SimEvent } from "./server.ts";
 
 /** The watches tell a cache of these changes. */
 export function tellCache(cache: Cache, events: readonly SimEvent[]): void {
@@ -12,7 +12,7 @@ export function tellCache(cache: Cache, events: readonly SimEvent[]): void {
     const known = cache.kind(name);
     if (known === undefined) continue;
     const key = objectKey(object as never);
-    if (type === "set" && isSelected(object, known)) cache.set(keep(known, structuredClone(object)));
+    if (type === "set" && isSelected(object, known)) cache.set(keep(known, copy(object)));
     else if (type === "delete" || isSelected(cache.get(key), known)) cache.delete(key);
   }
 }

@@ -5,6 +5,7 @@ import type { Block } from "../../../core/block.ts";
 import { isPlain } from "../../../core/claim.ts";
 import { sharing } from "../core/model.ts";
 import { plus, poolOf, snapshotOf } from "../core/text.ts";
+import { anyCodePoint } from "../schema/arbitrary.ts";
 
 /** Pools of both families; two share a prefix in one network, two share addresses in different networks. */
 const pools = [
@@ -22,7 +23,7 @@ const pools = [
 const textArb = fc
   .oneof(
     fc.constantFrom("eth0", "default", "__proto__", '"}', "# x", "- {}", "\\u0041", "e\u0301 ✓ 😀", "<<<<<<< x"),
-    fc.string({ unit: "binary", minLength: 1, maxLength: 6 }),
+    fc.string({ unit: anyCodePoint, minLength: 1, maxLength: 6 }),
   )
   .filter(isPlain);
 const claimArb = fc

@@ -1,6 +1,8 @@
-import { existsSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
+import { describe, expect, it, vi } from "vitest";
+import { offerVariable, recordOfLock, takeOffers } from "../../../state/offer.ts";
 import { cli, filesOf, idlePolicy, lockText, projectOf, run } from "../../support/schema/cli.ts";
 import { documentsOf, nicPolicyText, policyText, poolText } from "../../support/schema/text.ts";
 
@@ -180,6 +182,15 @@ describe("nodeippool allocate -- COMMAND", () => {
   const around = (folder: string, script: string, ...options: string[]) =>
     cli(["allocate", ...options, "--", "sh", "-c", `{ ${script}; } > out.txt 2> err.txt`], folder);
   const render = "nodeippool render manifests --nodes nodes.txt";
+  /** What a command would do that runs these, each as `nodeippool` in a process of its own would offer its plan. */
+  const offering = async (folder: string, ...commands: readonly string[]) => {
+    const offers = mkdtempSync(join(tmpdir(), "nodeippool-offers-"));
+    takeOffers(offers, recordOfLock(join(folder, "nodeippool.lock")));
+    vi.stubEnv(offerVariable, offers);
+    for (const command of commands) expect(await cli(command.split(" ").slice(1), folder)).toMatchObject({ status: 0 });
+    vi.unstubAllEnvs();
+    return `cp ${offers}/*.json "$${offerVariable}"`;
+  };
   const other = {
     "other/b.yaml": documentsOf(poolText("  range: {cidr: 10.9.0.0/29}", "q"), nicPolicyText("b", ["q"], "eth2")),
   };
@@ -213,7 +224,7 @@ describe("nodeippool allocate -- COMMAND", () => {
 
   it("records several plans at once, all of them or none", async () => {
     const folder = projectOf(other);
-    const fails = await around(folder, `${render} && exit 7`);
+    const fails = await around(folder, `${await offering(folder, render)} && exit 7`);
     expect(fails.status).toBe(7);
     expect(lockIn(folder)).toBeUndefined();
     const works = await around(folder, `${render} && nodeippool render other --nodes nodes.txt --set other`);
@@ -234,10 +245,10 @@ describe("nodeippool allocate -- COMMAND", () => {
 
     it("plans each on top of those before it, and takes a plan that is made again for the same", async () => {
       const folder = project();
-      expect(await around(folder, `${one} && ${two} && ${one}`)).toMatchObject({ status: 0 });
-      expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("            - ip: 10.0.0.3\n");
+      expect(await around(folder, await offering(folder, one, two, one))).toMatchObject({ status: 0 });
       expect(lockIn(folder)).toBe(recorded);
       expect(await around(folder, `${two} && ${one}`)).toMatchObject({ status: 0 });
+      expect(readFileSync(join(folder, "out.txt"), "utf8")).toContain("            - ip: 10.0.0.3\n");
       expect(lockIn(folder)).toBe(recorded);
     });
 
@@ -259,7 +270,7 @@ describe("nodeippool allocate -- COMMAND", () => {
     ["what the first keeps", lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p")],
   ])("records nothing where two folders have one claim set: the second would release %s", async (_, lock) => {
     const folder = projectOf({ ...other, ...(lock === undefined ? {} : { "nodeippool.lock": lock }) });
-    const ran = await around(folder, `${render} && nodeippool render other --nodes nodes.txt`);
+    const ran = await around(folder, await offering(folder, render, "nodeippool render other --nodes nodes.txt"));
     expect(ran.status).toBe(4);
     expect(ran.stderr).toMatch(
       /^conflict: one plan of this run gives 10\.0\.0\.1 to Node\/n1\/a\/p, another one takes it/,
@@ -292,7 +303,8 @@ describe("nodeippool allocate -- COMMAND", () => {
     const folder = projectOf({ "nodeippool.lock": four, "manifests/a.yaml": pool, "nodes.txt": "x1\n" });
     const refused =
       "in-use: this plan releases 4 of 4 addresses of set default: wrong node list, selector or folder?\n  If it is meant, confirm it: nodeippool allocate --confirm\n";
-    const ran = await cli(["allocate", "--", ...render.split(" ")], folder);
+    const offered = await offering(folder, render);
+    const ran = await around(folder, offered);
     expect(ran.status).toBe(3);
     expect(ran.stderr).toBe(refused);
     for (const verb of ["plan", "allocate"]) {
@@ -301,7 +313,7 @@ describe("nodeippool allocate -- COMMAND", () => {
       expect(planned.stdout.includes("1 to allocate, 0 kept, 4 to release")).toBe(verb === "plan");
     }
     expect(lockIn(folder)).toBe(four);
-    const confirmed = await cli(["allocate", "--confirm", "--", ...render.split(" ")], folder);
+    const confirmed = await around(folder, offered, "--confirm");
     expect(confirmed.status).toBe(0);
     expect(lockIn(folder)).toMatch(/10\.0\.0\.5.*Node\/x1/);
     writeFileSync(join(folder, "nodeippool.lock"), four);

@@ -1,6 +1,7 @@
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../contract/object-key.ts";
 import { usedAnnotation } from "./objects.ts";
+import { asBareMetalHost } from "./views.ts";
 
 export const hostGroup = "metal3.io";
 export const hostKind = "BareMetalHost";
@@ -27,19 +28,19 @@ interface HostState {
   readonly used: readonly string[];
 }
 
-export function hostState({ metadata, spec, status }: Bag): HostState {
-  const { name, namespace, deletionTimestamp, annotations } = asBag(metadata) ?? {};
-  const { networkData, preprovisioningNetworkDataName: early, automatedCleaningMode } = asBag(spec) ?? {};
-  const reference = asBag(networkData);
+export function hostState(host: Bag): HostState {
+  const { metadata, spec, status } = asBareMetalHost(host);
+  const { name, namespace, deletionTimestamp, annotations } = metadata;
+  const { networkData: reference, preprovisioningNetworkDataName: early, automatedCleaningMode } = spec;
   return {
     name: `${name}`,
     namespace: `${namespace}`,
     isEnding: deletionTimestamp !== undefined,
     networkData: reference && { name: `${reference.name}`, namespace: `${reference.namespace ?? namespace}` },
     early: typeof early === "string" ? early : undefined,
-    state: `${asBag(asBag(status)?.provisioning)?.state ?? ""}`,
+    state: `${status.provisioning.state ?? ""}`,
     isCleaned: automatedCleaningMode !== "disabled",
-    used: `${asBag(annotations)?.[usedAnnotation] ?? ""}`.split(",").filter((name) => name !== ""),
+    used: `${annotations[usedAnnotation] ?? ""}`.split(",").filter((name) => name !== ""),
   };
 }
 

@@ -17,7 +17,7 @@ export function bondOptions(bond: Device): Parsed<Readonly<Record<string, string
   const isOvs = bond.type === "ovs_bond";
   const field = isOvs ? "ovs_options" : "bonding_options";
   const words = `${bond.fields[field] ?? ""}`.split(/\s+/).filter((word) => word !== "");
-  const options = new Map(words.map((word) => [word.split("=")[0] as string, word.slice(word.indexOf("=") + 1)]));
+  const options = new Map(words.map((word) => [word.replace(/=.*$/s, ""), word.slice(word.indexOf("=") + 1)]));
   const path = [...bond.path, field];
   const mode = options.get(isOvs ? "bond_mode" : "mode") ?? (isOvs ? "active-backup" : "balance-rr");
   options.delete(isOvs ? "bond_mode" : "mode");

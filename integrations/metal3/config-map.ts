@@ -1,13 +1,15 @@
-import type { Address, Issue, Parsed } from "../../core/index.ts";
+import type { Issue, Parsed } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { type Path, splitDocuments, YamlDocument } from "../../schema/yaml.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import type { ReadObject } from "../contract/read-each.ts";
 import { hostSecret } from "./host-objects.ts";
 import { type Infra, unitPath } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
+import { asData } from "./views.ts";
 
 /** The ConfigMap that has the configuration of hosts in a cluster. A namespace has one, as a folder has one file. */
 export const configMapName = "nodeippool-infra";
@@ -23,7 +25,7 @@ export function parseConfigMap(source: SourceObject): Parsed<ReadObject<Infra>> 
 }
 
 function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
-  const text = asBag(object.data)?.[infraFile];
+  const text = asData(object).data[infraFile];
   if (typeof text !== "string") return { issues: [{ message: `it has no ${infraFile} in its data` }] };
   const [chunk, ...more] = splitDocuments({ path: infraFile, text });
   if (chunk === undefined || more.length > 0)
@@ -34,7 +36,7 @@ function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
   if (broken.length > 0) return located(broken);
   const { value: infra, issues } = parseInfra(yaml.value);
   if (infra === undefined) return located(issues);
-  const unfit = misfits(infra, asBag(object.metadata)?.namespace);
+  const unfit = misfits(infra, metadataOf(object).namespace);
   if (unfit.length > 0) return located(unfit);
   const at = (path: Path, _: string, part?: "key" | "value") => yaml.at(path, part);
   return { value: { value: infra, source: { object, at } } };
@@ -65,7 +67,9 @@ function misfits(infra: Infra, namespace: unknown): Issue[] {
     path: ["cluster", "namespace"],
   };
   const samples = new Map(
-    [...infra.networks].map(([name, { pool }]): [string, Address] => [name, pool.range[0]?.first as Address]),
+    [...infra.networks].flatMap(([name, { pool }]) =>
+      pool.range.slice(0, 1).map(({ first }) => [name, first] as const),
+    ),
   );
   const unsaid = infra.units.flatMap((unit) => {
     const issues = unit.hosts.slice(0, 1).flatMap((host) => hostSecret(infra, unit, host, samples, {}).issues ?? []);

@@ -44,7 +44,7 @@ function wrongMtu({ fields: { mtu }, addresses, path }: Device): Issue[] {
   if (mtu === undefined) return [];
   const hasIPv6 = addresses.some(({ address }) => familyOf(address) === 6);
   const least = hasIPv6 ? 1280 : 68;
-  if (Number.isInteger(mtu) && (mtu as number) >= least && (mtu as number) <= 65535) return [];
+  if (typeof mtu === "number" && Number.isInteger(mtu) && mtu >= least && mtu <= 65535) return [];
   const message = `mtu is a whole number from ${least}${hasIPv6 ? " (IPv6)" : ""} to 65535, not ${mtu}`;
   return [{ message, path: [...path, "mtu"] }];
 }

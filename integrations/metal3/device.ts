@@ -1,7 +1,9 @@
 import { type Address, type Issue, type Parsed, type Prefix, parseAddress, parsePrefix } from "../../core/index.ts";
 import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
+import { asDeviceAddress } from "./views.ts";
 
 /** An entry of a network configuration of os-net-config, as far as its addresses and links go. */
 export interface Device {
@@ -102,7 +104,7 @@ class DeviceReader {
   }
 
   private address(value: unknown, path: Path): DeviceAddress | undefined {
-    const text = asBag(value)?.ip_netmask;
+    const text = asDeviceAddress(value).ip_netmask;
     if (text === undefined) {
       this.fail("an entry of addresses has the field ip_netmask", path);
       return undefined;
@@ -113,7 +115,7 @@ class DeviceReader {
   }
 
   private route(value: unknown, path: Path): DeviceRoute | undefined {
-    const fields = asBag(value) ?? {};
+    const fields = mapping(value);
     const [hop, ...otherHops] = ["next_hop", "nexthop"].filter((field) => field in fields);
     const [target, ...otherTargets] = ["ip_netmask", "destination"].filter((field) => field in fields);
     if (hop === undefined || otherHops.length > 0) {

@@ -1,5 +1,6 @@
 import { type Address, type Allocation, ownerOfKey } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import { hostKind, hostState, mayUse } from "./bare-metal-host.ts";
 import { nameOfObjects } from "./infra.ts";
 import { ownerIn } from "./objects.ts";
@@ -30,5 +31,5 @@ export function goneFromHosts(objects: readonly Bag[], _: unknown, releasing: re
 function secretState(secret: Bag) {
   const uses = usesInSecret(secret);
   const addresses: ReadonlySet<Address> | undefined = uses && new Set(uses.map(({ address }) => address));
-  return { name: asBag(secret.metadata)?.name, owner: ownerIn(secret), addresses };
+  return { name: metadataOf(secret).name, owner: ownerIn(secret), addresses };
 }

@@ -1,6 +1,7 @@
 import { byCodeUnit, type Issue, type Parsed } from "../../core/index.ts";
 import { unknownField } from "../../schema/nearest.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { HostRequirement, HostSelector } from "./infra-spec.ts";
 
 const operators = ["in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt"];
@@ -10,9 +11,9 @@ const operators = ["in", "notin", "exists", "!", "=", "==", "!=", "gt", "lt"];
  * Label values are text; `true` and whole numbers, as people write them, are read as the text that they look like.
  */
 export function parseHostSelector(value: unknown): Parsed<HostSelector> {
-  const bag = asBag(value) ?? {};
+  const bag = mapping(value);
   const isLong = asBag(bag.matchLabels) !== undefined || Array.isArray(bag.matchExpressions);
-  const labels = isLong ? (asBag(bag.matchLabels) ?? {}) : bag;
+  const labels = isLong ? mapping(bag.matchLabels) : bag;
   const expressions = isLong ? asList(bag.matchExpressions) : [];
   const issues: Issue[] = [];
   if (Object.keys(labels).length + expressions.length === 0)
@@ -20,7 +21,7 @@ export function parseHostSelector(value: unknown): Parsed<HostSelector> {
   const unknown = isLong ? unknownField(bag, ["matchLabels", "matchExpressions"]) : undefined;
   if (unknown !== undefined) issues.push({ message: `${unknown} in hostSelector` });
   issues.push(...labelIssues(labels, isLong ? ["matchLabels"] : []));
-  const read = expressions.map((one, i) => requirement(asBag(one) ?? {}, ["matchExpressions", i], issues));
+  const read = expressions.map((one, i) => requirement(mapping(one), ["matchExpressions", i], issues));
   if (issues.length > 0) return { issues };
   const entries = Object.entries(labels).map(([key, label]) => [key, `${label}`] as const);
   return {

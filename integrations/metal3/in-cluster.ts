@@ -1,7 +1,9 @@
 import { nodeOwner } from "../../core/index.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { ClusterPart } from "../contract/cluster-integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
+import { isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Known, Report } from "../contract/report.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
@@ -24,7 +26,7 @@ export function metal3Part(namespace: string): ClusterPart {
     sourceOf: () => source,
     evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
-    isMachine: (owner, { metadata }) => aliasesOfHost(owner).includes(nodeOwner(`${asBag(metadata)?.name}`)),
+    isMachine: (owner, node) => aliasesOfHost(owner).includes(nodeOwner(nameOf(node))),
   };
   return { recording, report, made: { takesOver: isTakenOver, whyRefused: whyNotTakenOver, outlivesSource: true } };
 }
@@ -56,7 +58,7 @@ function kinds(namespace: string): WatchedKind[] {
       mayHaveAny: true,
       keep: ({ spec, status }) => ({
         spec: only(spec, "networkData", "preprovisioningNetworkDataName", "automatedCleaningMode"),
-        status: { provisioning: only(asBag(status)?.provisioning, "state") },
+        status: { provisioning: only(mapping(status).provisioning, "state") },
       }),
     },
   ];
@@ -78,7 +80,7 @@ function keepData({ data }: Bag): Bag {
  *                 |  or that of a Secret that it names       |
  */
 function concerns(object: Bag, source: string): Concern {
-  const { name, namespace } = asBag(object.metadata) ?? {};
+  const { name, namespace } = metadataOf(object);
   if (object.kind === "ConfigMap") return { owners: "all", sources: [source] };
   if (object.kind === hostKind)
     return { owners: namesIn(hostState(object)).flatMap(ownersNamed), sources: [], isEvidence: true };
@@ -100,7 +102,7 @@ function report({ object, made, find }: Known): Report {
   if (object.kind !== hostKind) return {};
   const host = hostState(object);
   const isStaying = ({ object: one, isWanted }: Known["made"][number]) =>
-    isWanted && isManaged(one) && asBag(one.metadata)?.deletionTimestamp === undefined;
+    isWanted && isManaged(one) && !isDeleting(one);
   const { name, namespace, networkData } = host;
   const used = usedBy(host, (secret) => find(keyOfSecret(namespace, secret)) !== undefined);
   const annotations = { [usedAnnotation]: used.length === 0 ? undefined : used.join(",") };
@@ -122,6 +124,6 @@ function keyOfSecret(namespace: string, name: string): string {
 }
 
 function only(value: unknown, ...fields: readonly string[]): Bag {
-  const bag = asBag(value) ?? {};
+  const bag = mapping(value);
   return Object.fromEntries(fields.flatMap((field) => (bag[field] === undefined ? [] : [[field, bag[field]]])));
 }

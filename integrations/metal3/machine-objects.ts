@@ -8,6 +8,7 @@ import { controllers, type Host, type Infra, objectName, type Unit } from "./inf
 import { mappingScript } from "./mac-mapping.ts";
 import { bareMetalHost, hostLabel, metadataOf } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
+import { asKubeadmSpec } from "./views.ts";
 
 /**
  * A machine for one host of a unit, without MachineDeployment or control plane provider (R34):
@@ -82,8 +83,8 @@ interface NodeFiles {
 /** The newer version takes no empty spec. */
 function kubeadmConfig(name: string, options: MachineOptions, { files = [], preKubeadmCommands = [] }: NodeFiles) {
   const given = options.kubeadmConfig ?? {};
-  const all = [...files, ...((given as NodeFiles).files ?? [])];
-  const commands = [...preKubeadmCommands, ...((given as NodeFiles).preKubeadmCommands ?? [])];
+  const all = [...files, ...asKubeadmSpec(given).files];
+  const commands = [...preKubeadmCommands, ...asKubeadmSpec(given).preKubeadmCommands];
   const spec = {
     ...given,
     ...(all.length === 0 ? {} : { files: all }),

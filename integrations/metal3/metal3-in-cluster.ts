@@ -1,8 +1,10 @@
 import { IpamError, type Issue } from "../../core/index.ts";
 import type { Findings } from "../../schema/findings.ts";
-import { asBag, issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { issueIn, type LocatedObject } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
 import type { ReadObject } from "../contract/read-each.ts";
 import { hostGroup, hostKind } from "./bare-metal-host.ts";
 import { configMapName, parseConfigMap } from "./config-map.ts";
@@ -45,15 +47,15 @@ export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Mod
   };
 }
 
-function isConfiguration({ kind, metadata }: LocatedObject["object"]): boolean {
-  return kind === "ConfigMap" && asBag(metadata)?.name === configMapName;
+function isConfiguration(object: LocatedObject["object"]): boolean {
+  return object.kind === "ConfigMap" && metadataOf(object).name === configMapName;
 }
 
 /** A host has one address of a network, on whichever link: what the Secret of its name says. What a copy says may be in use, but is not the host's. */
 function usesOfHost(located: LocatedObject, found: Findings): void {
   const first = found.uses.length;
   usesOfHosts(located, found);
-  const name = asBag(located.object.metadata)?.name;
+  const { name } = metadataOf(located.object);
   const uses = found.uses.splice(first).map(({ interface: _, ...use }) => use);
   found.uses.push(
     ...uses.map((use) => (nameOfObjects(`${use.owner}/`) === name ? use : { ...use, isTemporary: true })),
@@ -81,7 +83,7 @@ function renderSecrets(model: Metal3Model, namespace: string, holdings: Holdings
 
 /** A Secret as a server gives it: the text that was written is encoded. */
 function asStored({ stringData, ...secret }: RenderedObject & { readonly stringData?: unknown }): RenderedObject {
-  const texts = Object.entries(asBag(stringData) ?? {});
+  const texts = Object.entries(mapping(stringData));
   const data = Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(`${text}`).toString("base64")]));
   return { ...secret, type: "Opaque", data };
 }

@@ -227,7 +227,7 @@ class NetworkDataWriter {
 
   /** The network that an address is of, where a template says so. */
   private networkAt(path: Path): string | undefined {
-    const at = [...path, "ip_netmask"].reduce<unknown>((part, step) => (part as never)?.[step], this.raw);
+    const at = [...path, "ip_netmask"].reduce<unknown>((part, step) => Object(part)[step], this.raw);
     const read = typeof at === "string" ? readNetworkTemplate(at) : undefined;
     return read !== undefined && "network" in read ? read.network : undefined;
   }

@@ -1,7 +1,8 @@
 import { ownPrefix } from "../../schema/node.ts";
-import { asBag, type Bag } from "../../schema/objects.ts";
+import type { Bag } from "../../schema/objects.ts";
 import { yamlWriter } from "../../schema/yaml-text.ts";
 import type { RenderedObject } from "../contract/integration.ts";
+import { labelsOf } from "../contract/object-metadata.ts";
 import type { ObjectOptions } from "./cluster.ts";
 import { labelsOfHost } from "./host-selector.ts";
 import { objectName, ownerOfHost, type Unit } from "./infra.ts";
@@ -17,8 +18,8 @@ export const usedAnnotation = `${ownPrefix}network-data`;
 export const ownerLabel = `${ownPrefix}owner`;
 
 /** The owner that a Secret says to be of. */
-export function ownerIn({ metadata }: Bag): string | undefined {
-  const name = asBag(asBag(metadata)?.labels)?.[ownerLabel];
+export function ownerIn(secret: Bag): string | undefined {
+  const name = labelsOf(secret)[ownerLabel];
   return typeof name === "string" ? `Host/${name}` : undefined;
 }
 

@@ -1,4 +1,5 @@
 import type { Address } from "../../core/index.ts";
+import { asList } from "../../schema/objects.ts";
 import type { Infra, Unit } from "./infra.ts";
 import { fillTemplates } from "./template.ts";
 
@@ -13,5 +14,5 @@ export function osNetConfig(
   { networkConfig }: Pick<Unit, "networkConfig">,
   addresses: ReadonlyMap<string, Address>,
 ): OsNetConfig {
-  return { network_config: fillTemplates(networkConfig, networks, addresses) as unknown[] };
+  return { network_config: asList(fillTemplates(networkConfig, networks, addresses)) };
 }

@@ -34,7 +34,7 @@ const fieldsOf = {
   pools: common,
 };
 const needed = { hosts: [], machines: ["name", "image"], pools: ["name"] };
-const modes = Object.keys(fieldsOf) as Cluster["mode"][];
+const modes = ["hosts", "machines", "pools"] as const;
 
 class ClusterReader {
   readonly issues: Issue[] = [];

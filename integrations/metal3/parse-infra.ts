@@ -1,6 +1,7 @@
 import { type Address, byCodeUnit, type Issue, overlaps, type Parsed, type Pool } from "../../core/index.ts";
 import { unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { controllers, type Infra, type Network, objectName, titleOfHost, type Unit, unitPath } from "./infra.ts";
 import { namedAddresses } from "./named-addresses.ts";
@@ -11,7 +12,7 @@ import { labelIssue, parseUnit } from "./parse-unit.ts";
 /** Reads the configuration of bare-metal clusters. All issues, with their paths. */
 export function parseInfra(value: unknown): Parsed<Infra> {
   const reader = new InfraReader();
-  const infra = reader.infra(asBag(value) ?? {});
+  const infra = reader.infra(mapping(value));
   return reader.issues.length > 0 ? { issues: reader.issues } : { value: infra };
 }
 
@@ -20,8 +21,8 @@ class InfraReader {
 
   infra(document: Bag): Infra {
     this.refuseUnknown(document, ["cluster", "infra", controllers, "nodepools"], []);
-    this.refuseUnknown(asBag(document.infra) ?? {}, ["networks"], ["infra"]);
-    const networks = this.networks(asBag(asBag(document.infra)?.networks), namedAddresses(document));
+    this.refuseUnknown(mapping(document.infra), ["networks"], ["infra"]);
+    const networks = this.networks(mapping(mapping(document.infra).networks), namedAddresses(document));
     const units = this.units(document, networks).toSorted(inOrder);
     const cluster = "cluster" in document ? this.take(parseCluster(document.cluster), ["cluster"]) : undefined;
     this.checkNames(units);
@@ -31,9 +32,9 @@ class InfraReader {
   }
 
   /** By name; undefined for those that cannot be read. */
-  private networks(bag: Bag | undefined, named: ReadonlySet<Address>): ReadonlyMap<string, Network | undefined> {
+  private networks(bag: Bag, named: ReadonlySet<Address>): ReadonlyMap<string, Network | undefined> {
     const path = ["infra", "networks"];
-    const entries = Object.entries(bag ?? {}).sort(([a], [b]) => byCodeUnit(a, b));
+    const entries = Object.entries(bag).sort(([a], [b]) => byCodeUnit(a, b));
     if (entries.length === 0)
       this.fail("infra.networks has networks, each with netmask, and addressRange or addresses", path);
     const networks = entries.map(
@@ -52,7 +53,7 @@ class InfraReader {
   }
 
   private units(document: Bag, networks: ReadonlyMap<string, Network | undefined>): Unit[] {
-    const nodepools = Object.entries(asBag(document.nodepools) ?? {});
+    const nodepools = Object.entries(mapping(document.nodepools));
     if (document.nodepools !== undefined && asBag(document.nodepools) === undefined)
       this.fail("nodepools is a mapping: a name, and what belongs to it", ["nodepools"]);
     for (const [name] of nodepools) {

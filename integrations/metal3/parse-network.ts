@@ -119,7 +119,7 @@ class NetworkReader {
   /** The length of the prefix. */
   private netmask(value: unknown, address: Address | undefined): number | undefined {
     const bits = address === undefined ? 128 : bitsOf(familyOf(address));
-    if (Number.isInteger(value) && (value as number) >= 1 && (value as number) <= bits) return value as number;
+    if (typeof value === "number" && Number.isInteger(value) && value >= 1 && value <= bits) return value;
     const length = typeof value === "string" ? lengthOf(value) : undefined;
     const hint = length === undefined ? undefined : `Write it as the prefix length: ${length}`;
     const range = `a number from 1 to ${bits}`;

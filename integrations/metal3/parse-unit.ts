@@ -1,6 +1,7 @@
 import { type Address, byCodeUnit, contains, type Issue, listed, type Parsed, parseAddress } from "../../core/index.ts";
 import { didYouMean, unknownField } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
+import { mapping } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
 import { flatDevices, readDevices } from "./device.ts";
 import { misfitsOf } from "./device-misfits.ts";
@@ -63,10 +64,11 @@ class UnitReader {
 
   private replicas(value: unknown, hosts: number): number {
     if (value === undefined) return 0;
-    if (!Number.isInteger(value) || (value as number) < 0) this.fail("replicas must be a whole number", ["replicas"]);
+    const replicas = typeof value === "number" && Number.isInteger(value) && value >= 0 ? value : undefined;
+    if (replicas === undefined) this.fail("replicas must be a whole number", ["replicas"]);
     else if (value !== hosts)
       this.fail(`replicas is ${value}, and macMapping has ${hosts} hosts`, ["replicas"], "Each host is one replica.");
-    return value as number;
+    return replicas ?? 0;
   }
 
   private hostSelector(value: unknown): HostSelector {
@@ -79,13 +81,13 @@ class UnitReader {
 
   private hosts(value: unknown): Host[] {
     if (value === undefined) return [];
-    const entries = Object.entries(asBag(value) ?? {});
+    const entries = Object.entries(mapping(value));
     if (entries.length === 0)
       this.fail("macMapping has hosts, each with the MAC addresses of its NICs", ["macMapping"]);
     const hosts = entries.map(([name, macs]) => this.host(name, asBag(macs), ["macMapping", name]));
     const [first, ...others] = hosts;
     for (const host of others) {
-      const [own, wanted] = [host, first as Host].map(({ macs }) => [...macs.keys()].sort().join(", "));
+      const [own, wanted] = [host, first].map((one) => [...(one?.macs.keys() ?? [])].sort().join(", "));
       if (own === wanted) continue;
       const message = `${host.name} has the NICs ${own || "none"}, and ${first?.name} has ${wanted || "none"}`;
       this.fail(message, ["macMapping", host.name], "All hosts of a unit have the same NICs.");
@@ -122,21 +124,23 @@ class UnitReader {
       const first = network?.pool.range[0]?.first;
       if (first !== undefined) samples.set(name, first);
     }
+    const networks = new Map(
+      [...this.networks].flatMap(([name, one]) => (one === undefined ? [] : [[name, one] as const])),
+    );
     const places = new Map<string, Path>();
     for (const one of templatesIn(value, root)) {
       if ("why" in one) this.fail(one.why, one.path);
       else if (!this.networks.has(one.network)) this.unknownNetwork(one.network, one.path);
       else if (this.networks.get(one.network) !== undefined) {
-        const isThere = literalFor(one, this.networks as ReadonlyMap<string, Network>, samples) !== undefined;
+        const isThere = literalFor(one, networks, samples) !== undefined;
         const hint = `Write ${one.field} in infra.networks.${one.network}, or take this out.`;
         if (!isThere) this.fail(`network ${one.network} has no ${one.field}`, one.path, hint);
       }
       if ("field" in one && one.field === "ip") this.once(one.network, one.path, places);
     }
     for (const one of writtenAddresses(value, root)) this.written(one, hosts.length);
-    const isWhole = [...this.networks.values()].every((network) => network !== undefined);
-    if (this.issues.length > before || !isWhole) return;
-    const filled = fillTemplates(value, this.networks as ReadonlyMap<string, Network>, samples);
+    if (this.issues.length > before || networks.size < this.networks.size) return;
+    const filled = fillTemplates(value, networks, samples);
     this.devices(filled, root, hosts[0]);
   }
 

@@ -101,7 +101,7 @@ export function poolTemplate(
 function templateOf({ links, networks, services }: NetworkData, macs: ReadonlyMap<string, string>) {
   const nicOf = new Map([...macs].map(([nic, mac]) => [mac, nic]));
   const fromAnnotation = (mac: unknown) => {
-    const annotation = macAnnotation(nicOf.get(mac as string) ?? "");
+    const annotation = macAnnotation(nicOf.get(`${mac}`) ?? "");
     return { macAddress: { fromAnnotation: { object: "baremetalhost", annotation } } };
   };
   const linksOf = (type: NetworkLink["type"], rest: (link: NetworkLink) => object) =>

@@ -3,6 +3,7 @@ import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Network } from "./infra.ts";
+import { asDeviceAddress } from "./views.ts";
 
 const configFields = ["gateway", "dnsServers"] as const;
 
@@ -60,7 +61,7 @@ export function writtenAddresses(value: unknown, path: Path): { readonly text: s
   if (typeof value !== "object" || value === null) return [];
   const entries = Array.isArray(value) ? [...value.entries()] : Object.entries(value);
   return entries.flatMap(([key, item]) => {
-    const own = key === "addresses" ? asList(item).map((one) => asBag(one)?.ip_netmask) : [];
+    const own = key === "addresses" ? asList(item).map((one) => asDeviceAddress(one).ip_netmask) : [];
     const written = own.flatMap((text, i) =>
       typeof text !== "string" || text.includes("{{") ? [] : [{ text, path: [...path, key, i, "ip_netmask"] }],
     );

@@ -1,9 +1,10 @@
 import { parseAddress, parseOwner } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
-import { asBag, asList, type Bag, type LocatedObject } from "../../schema/objects.ts";
+import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { YamlDocument } from "../../schema/yaml.ts";
 import { ownerIn } from "./objects.ts";
 import { lengthOfMask } from "./pool-objects.ts";
+import { asData, asNetworkData } from "./views.ts";
 
 /** The kind of object that network data is in. */
 export const networkDataKind = "Secret";
@@ -34,9 +35,8 @@ function readNetworkData({ object, at }: LocatedObject, found: Findings): void {
   const issues = owner === undefined ? found.unreadable : found.issues;
   const data = asBag(document.value);
   if (data === undefined) issues.push({ message: "this network data cannot be read", at: whole });
-  asList(data?.networks).forEach((item, i) => {
-    const network = asBag(item);
-    if (network?.ip_address === undefined) return;
+  asNetworkData(data).networks.forEach((network, i) => {
+    if (network.ip_address === undefined) return;
     const { line } = document.at(["networks", i, "ip_address"]);
     const place = at([field, "networkData", line - 1], "");
     const { value: address, issues: wrong = [] } = parseAddress(network.ip_address);
@@ -46,16 +46,17 @@ function readNetworkData({ object, at }: LocatedObject, found: Findings): void {
     found.uses.push({
       ...useOf(address, owner, typeof link === "string" ? link : undefined, place),
       ...(owner === undefined || typeof network_id !== "string" ? {} : { pool: network_id }),
-      ...(parseAddress(netmask).value === undefined ? {} : { prefixLength: lengthOfMask(netmask as string) }),
+      ...(parseAddress(netmask).value === undefined ? {} : { prefixLength: lengthOfMask(`${netmask}`) }),
     });
   });
 }
 
 /** As it is written, or as an API server gives it. */
-function networkDataOf({ stringData, data }: Bag) {
-  const written = asBag(stringData)?.networkData;
+function networkDataOf(secret: Bag) {
+  const { stringData, data } = asData(secret);
+  const written = stringData.networkData;
   if (typeof written === "string") return { field: "stringData", raw: written, text: written };
-  const encoded = asBag(data)?.networkData;
+  const encoded = data.networkData;
   if (typeof encoded !== "string") return undefined;
   return { field: "data", raw: encoded, text: Buffer.from(encoded, "base64").toString() };
 }

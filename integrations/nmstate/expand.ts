@@ -53,7 +53,9 @@ function resolverPolicy(policy: Policy, node: ClusterNode, desiredState: unknown
 
 /** Throws IpamError `invalid` for what the pool does not have: without it, the policy would be another one. */
 function literalOf({ capture, field }: Reference, addresses: ChildInput["addresses"]): string | number {
-  const { address, pool } = addresses.get(capture) as { address: Address; pool: Pool };
+  const known = addresses.get(capture);
+  if (known === undefined) throw new IpamError("invalid", `capture.${capture} has no address`);
+  const { address, pool } = known;
   const values: Record<Field, string | number | undefined> = {
     ip: formatAddress(address),
     "prefix-length": pool.prefix.length,

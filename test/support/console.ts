@@ -47,8 +47,8 @@ export class Session {
     this.env = env;
   }
 
-  /** Runs one line; what it prints on both outputs together. */
-  run(line: string): string {
+  /** Runs one line, with this to read; what it prints on both outputs together. */
+  run(line: string, input = ""): string {
     const target = /^cd (\S+)$/.exec(line)?.[1];
     if (target !== undefined) {
       this.folder = resolve(this.folder, target);
@@ -60,6 +60,7 @@ export class Session {
       cwd: this.folder,
       env: { ...readersEnvironment(), ...this.env },
       encoding: "utf8",
+      input,
       timeout: 120_000,
     });
     if (name !== undefined) {

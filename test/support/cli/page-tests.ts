@@ -2,7 +2,7 @@ import { readFileSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { root, Session } from "../console.ts";
-import { printedBy } from "../schema/cli.ts";
+import { cli, printedBy } from "../schema/cli.ts";
 import { BUILD_TIMEOUT } from "../tools/tools.ts";
 import { matches, steps } from "./markdown.ts";
 import { contents, isSlow, prepare, results, workFolder } from "./page.ts";
@@ -24,8 +24,7 @@ export function testPage(page: string): void {
     for (const { command, output, line } of all)
       test(`${page}:${line} $ ${command}`, async () => {
         // What a slow page has in its environment, only a process of its own can be told.
-        const words = isSlow(page) ? undefined : ownWords(command);
-        const text = words === undefined ? session.run(command) : await printedBy(words, session.folder);
+        const text = (isSlow(page) ? undefined : await runHere(command, session)) ?? session.run(command);
         if (!matches(output, text)) expect(text).toBe(output);
       });
 
@@ -36,9 +35,16 @@ export function testPage(page: string): void {
   });
 }
 
-/** The words of a line that runs nodeippool and nothing else, without anything that a shell would see to. */
-function ownWords(command: string): string[] | undefined {
-  const [name, ...words] = command.split(" ");
-  const isPlain = words.every((word) => /^[\w./:=-]+$/.test(word) && word !== "-" && word !== "--");
-  return name === "nodeippool" && isPlain ? words : undefined;
+/** What a line prints that runs nodeippool: alone, into a pipe, or for its exit status. Undefined where a shell would see to more. */
+async function runHere(command: string, session: Session): Promise<string | undefined> {
+  const [, own = "", status, rest] =
+    /^(nodeippool .*?)(; echo "exit status \$\?")?(?: \| ([^|]*))?$/.exec(command) ?? [];
+  const [, ...words] = own.split(" ");
+  if (own === "" || !words.every((word) => /^[\w./:=-]+$/.test(word) && word !== "-" && word !== "--")) return;
+  if (rest !== undefined) {
+    const { stdout, stderr } = await cli(words, session.folder);
+    return `${stderr}${session.run(rest, stdout)}`;
+  }
+  const printed = await printedBy(words, session.folder);
+  return status === undefined ? printed.text : `${printed.text}exit status ${printed.status}\n`;
 }

@@ -50,8 +50,9 @@ export async function cli(args: readonly string[], folder: string): Promise<Ran>
 }
 
 /** The same, as a terminal shows it: both streams in the order of writing. */
-export async function printedBy(args: readonly string[], folder: string): Promise<string> {
-  return (await captured(args, folder)).written.map(({ text }) => text).join("");
+export async function printedBy(args: readonly string[], folder: string): Promise<{ text: string; status: number }> {
+  const { written, status } = await captured(args, folder);
+  return { text: written.map(({ text }) => text).join(""), status };
 }
 
 async function captured(args: readonly string[], folder: string) {

@@ -3,9 +3,16 @@ import type { NodeIPPool } from "./generated/node-ip-pool.types.ts";
 import { isNodeIPPool } from "./generated/node-ip-pool.validator.ts";
 import { nameIssue } from "./names.ts";
 import { didYouMean } from "./nearest.ts";
+import { asBag, type Bag } from "./objects.ts";
 
 /** Somebody asks by it that a pool, named by its value, is rebuilt from what nodes report. */
 export const resetAnnotation = "nmstate.io/reset-ippool";
+
+/** Whether a NodeIPPool leaves all its addresses to a plan: its authority is Plan, and it has no clusterRange. */
+export function isLeftToPlan(pool: Bag | undefined): boolean {
+  const { authority, clusterRange } = asBag(pool?.spec) ?? {};
+  return authority === "Plan" && clusterRange === undefined;
+}
 
 /** The validator that ajv generated: all errors of the object it saw last. */
 export interface Validator {

@@ -9,18 +9,12 @@ import {
 } from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
-import { asBag } from "../../schema/objects.ts";
+import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import { integrationOf } from "./asking.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 import type { SourceOf } from "./reset.ts";
-
-/** Whether a NodeIPPool leaves all its addresses to a plan: its authority is Plan, and it has no clusterRange. */
-export function isLeftToPlan(object: Seen | undefined): boolean {
-  const { authority, clusterRange } = asBag(object?.spec) ?? {};
-  return authority === "Plan" && clusterRange === undefined;
-}
 
 /** Returns, by pool, the live lines that the controller allocated before the pool was left to a plan. */
 export function heldLines(

@@ -81,13 +81,16 @@ export class Observations {
   ): Occupied {
     this.follow(pools, lines);
     const { known } = this;
+    const isAsked = claimed.length > 0;
+    if (!isAsked && known?.pools === pools && known.record === lines.record) return known.value;
+    // Where two of them do not agree, the same one counts, whichever was seen first.
+    const reported = [...this.unrecorded].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
+    const isAmbiguous = reported.some((use) => isInSeveral(use, pools));
+    const shown = isAmbiguous ? placedByNic(reported, claims, pools) : reported;
     const asked = claimed.map((use) => ({ ...use, isAsked: true }));
-    const isAmbiguous = this.ownersBeside(pools, lines).ambiguous.size > 0;
-    const shown = () => (isAmbiguous ? placedByNic(this.reported(), claims, pools) : this.reported());
-    if (asked.length > 0) return occupied(pools, [...placed(shown(), claimed), ...asked], lines, this.isMachine);
-    if (known?.pools === pools && known.record === lines.record) return known.value;
-    const value = occupied(pools, shown(), lines, this.isMachine);
-    if (!isAmbiguous) this.known = { pools, record: lines.record, value };
+    const uses = isAsked ? [...placed(shown, claimed), ...asked] : shown;
+    const value = occupied(pools, uses, lines, this.isMachine);
+    if (!isAsked && !isAmbiguous) this.known = { pools, record: lines.record, value };
     return value;
   }
 
@@ -97,16 +100,9 @@ export class Observations {
    */
   ownersBeside(pools: readonly Pool[], lines: LinesByOwner) {
     this.follow(pools, lines);
-    const isInSeveral = ({ address, pool }: Use) =>
-      pool === undefined && pools.filter(({ range }) => contains(range, address)).length > 1;
     const ownersOf = (uses: readonly Use[]) => new Set(uses.flatMap(({ owner }) => owner ?? []));
-    const reported = this.reported();
-    return { unrecorded: ownersOf(reported), ambiguous: ownersOf(reported.filter(isInSeveral)) };
-  }
-
-  /** Where two of them do not agree, the same one counts, whichever was seen first. */
-  private reported(): Observation[] {
-    return [...this.unrecorded].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
+    const reported = [...this.unrecorded.values()].flat();
+    return { unrecorded: ownersOf(reported), ambiguous: ownersOf(reported.filter((use) => isInSeveral(use, pools))) };
   }
 
   private follow(pools: readonly Pool[], lines: LinesByOwner): void {
@@ -123,6 +119,11 @@ export class Observations {
     }
     this.unread.clear();
   }
+}
+
+/** Reports whether several pools have an address that is shown without a pool. */
+function isInSeveral({ address, pool }: Use, pools: readonly Pool[]): boolean {
+  return pool === undefined && pools.filter(({ range }) => contains(range, address)).length > 1;
 }
 
 /** What a report shows without a pool is of the pool that its owner says to have it of: other networks may have the same address. */

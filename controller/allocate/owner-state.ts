@@ -2,11 +2,12 @@ import { type Allocation, nodeOwner, ownerOfKey } from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import type { Facts } from "../../integrations/contract/integration.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
+import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import { asBag } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
 import { integrationOf, readerOf } from "./asking.ts";
 import type { Inputs } from "./inputs.ts";
-import { isEnding, isHandedOver, isLeftToPlan } from "./left-to-plan.ts";
+import { isEnding, isHandedOver } from "./left-to-plan.ts";
 import type { SourceOf } from "./reset.ts";
 import type { UnreadAddresses } from "./unread-addresses.ts";
 

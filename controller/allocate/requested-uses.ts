@@ -8,8 +8,8 @@ import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import { factsOf, type Inputs } from "./inputs.ts";
 
 /**
- * What owners without a line, or with something `unrecorded`, show to have themselves. Nothing is asked where all claims have their lines: who gets nothing new
- * takes nothing from anybody.
+ * Returns what owners without a line, or with something `unrecorded`, show to have themselves. Nothing is asked where all claims have
+ * their lines: a claim that gets nothing new takes nothing from another owner.
  */
 export function requestedUses(
   claims: readonly Claim[],

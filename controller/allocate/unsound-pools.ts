@@ -1,7 +1,7 @@
 import { ownerOfKey, type Snapshot } from "../../core/index.ts";
 import type { Facts } from "../../integrations/contract/integration.ts";
+import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
-import { isLeftToPlan } from "./left-to-plan.ts";
 
 /** Returns the pools that allocate nothing now, each with why, and with the owners that have addresses of it. */
 export function unsoundPools(

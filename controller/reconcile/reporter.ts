@@ -25,7 +25,7 @@ import type { Dependencies } from "../dependencies.ts";
 import type { OwnLines } from "../record/lines-by-owner.ts";
 import { isUnreadable } from "../record/unreadable.ts";
 import { DelayedEvents } from "../write/delayed-events.ts";
-import type { Status, Style } from "../write/status.ts";
+import type { Status } from "../write/status.ts";
 import { isSuperset } from "../write/superset.ts";
 import type { Wanted } from "../write/wanted.ts";
 import { poolFinalizer, Writer } from "../write/writer.ts";
@@ -192,7 +192,7 @@ export class Reporter {
     const said = integration.report?.(known, factsOf(this.world, inputs)) ?? {};
     for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
       if (message !== undefined) this.deps.observer?.wrong(key, "Refused", message);
-    await this.say(object, said, { hasHeartbeat: said.hasHeartbeat ?? false });
+    await this.say(object, said);
   }
 
   private async knownOf(object: Seen, inputs: Inputs): Promise<Known> {
@@ -228,7 +228,8 @@ export class Reporter {
     return own.map((owner) => this.allocator.record.lines.of(owner));
   }
 
-  private async say(object: Seen, said: Report, style: Style): Promise<void> {
+  private async say(object: Seen, said: Report): Promise<void> {
+    const style = { hasHeartbeat: said.hasHeartbeat ?? false };
     const { annotations = {}, spec, needs, yields = false, unlock, fields, conditions, finalizer } = said;
     let latest = object;
     const steps: (() => Promise<unknown>)[] = [];

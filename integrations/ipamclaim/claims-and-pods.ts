@@ -23,7 +23,7 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
     claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
     gone: (objects, facts, releasing, isReset, find) => {
       const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
-      const free = ipamClaimsRecording.gone(objects, facts, releasing, isReset, find) ?? [];
+      const free = ipamClaimsRecording.gone(objects, facts, releasing, isReset, find);
       return free.filter(({ address, claim }) => !used.has(placeOf(address, ownerOfKey(claim))));
     },
   },

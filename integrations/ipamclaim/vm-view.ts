@@ -1,5 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
+import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { Of } from "../../schema/shape.ts";
 import { kindInGroup } from "../contract/object-key.ts";
@@ -10,7 +11,7 @@ import type { asInterface } from "../networks/objects.ts";
 import { claimNameOf, extensionsNameOf, vmOfClaimName } from "./claim-name.ts";
 import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
-import { asInstance, asIpamClaim, asNodeIPPool } from "./objects.ts";
+import { asInstance, asIpamClaim } from "./objects.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
 import { elementsOf } from "./vm-pods.ts";
 import { madeAnnotation } from "./vm-words.ts";
@@ -47,10 +48,7 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
     pods: ofKind("Pod").filter((pod) => !isOver(pod)),
     ...{ claims, claimsOfOthers },
     isDefined: (definition) => find(keyOfDefinition(definition)) !== undefined,
-    planOf: (pool) => {
-      const { authority, clusterRange } = asNodeIPPool(find(`${poolKind}/${pool}`)).spec;
-      return authority === "Plan" && clusterRange === undefined;
-    },
+    planOf: (pool) => isLeftToPlan(find(`${poolKind}/${pool}`)),
     networkOf: (definition) => {
       const object = find(keyOfDefinition(definition));
       return object !== undefined && mayPersist(object) ? parsePersistentNetwork(object) : { value: undefined };

@@ -32,11 +32,11 @@ const pause = 1000;
  *  either   | none yet                               | ask
  *  either   | nobody could be asked, up to the 2nd   | ask again, a second later
  *  either   | the same, the 3rd try                  | failed
+ *  either   | silence, up to the 2nd try             | ask again: a frame may get lost, a busy host answers late
  *  conflict | another host answered                  | conflict
  *  conflict | silence, and the kernel has heard one  | conflict, of unknown
- *  conflict | silence                                | not-detected: who is silent may have it all the same
+ *  conflict | silence, the 3rd try                   | not-detected: who is silent may have it all the same
  *  gateway  | it answered                            | reachable
- *  gateway  | silence, up to the 2nd try             | ask again: a frame may get lost
  *  gateway  | silence, the 3rd try                   | unreachable
  */
 export function nextStep(check: Check, attempts: readonly Attempt[], own: ReadonlySet<string>): NextStep {
@@ -47,10 +47,8 @@ export function nextStep(check: Check, attempts: readonly Attempt[], own: Readon
   if (last === undefined) return { askIn: 0 };
   if ("failed" in last) return isLastTry ? found({ kind: "failed", reason: last.failed }) : { askIn: pause };
   const mac = last.answers.find((one) => !own.has(one));
-  if (kind === "conflict") {
-    if (mac !== undefined) return found({ kind: "conflict", mac });
-    return found(dadFailed ? { kind: "conflict", mac: "unknown" } : { kind: "not-detected" });
-  }
-  if (mac !== undefined) return found({ kind: "reachable", mac });
-  return isLastTry ? found({ kind: "unreachable" }) : { askIn: 0 };
+  if (mac !== undefined) return found({ kind: kind === "conflict" ? "conflict" : "reachable", mac });
+  if (dadFailed) return found({ kind: "conflict", mac: "unknown" });
+  if (!isLastTry) return { askIn: 0 };
+  return found({ kind: kind === "conflict" ? "not-detected" : "unreachable" });
 }

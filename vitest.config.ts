@@ -1,28 +1,21 @@
 import { availableParallelism } from "node:os";
-import { join } from "node:path";
 import { defineConfig } from "vitest/config";
 import { SlowestFirst } from "./test/support/slowest-first.ts";
-
-/** The package by its own name, as examples import it: the sources. */
-const alias = [
-  { find: /^nodeippool$/, replacement: join(import.meta.dirname, "index.ts") },
-  { find: /^nodeippool\/(schema|state|pipeline)$/, replacement: join(import.meta.dirname, "$1/index.ts") },
-  { find: /^nodeippool\/(nmstate|metal3)$/, replacement: join(import.meta.dirname, "integrations/$1/index.ts") },
-];
 
 /** Real git, killed processes, real kernels, API servers and Pulumi engines: minutes, not seconds. */
 const slow = ["test/{e2e,git,crash,cluster,pulumi}/**/*.test.ts"];
 
+/** Simulators make much that soon is garbage: a larger young generation is collected less often. */
+const execArgv = ["--max-semi-space-size=64", "--min-semi-space-size=32"];
+
 export default defineConfig({
   test: {
     maxWorkers: availableParallelism(),
-    // Simulators make much that soon is garbage: a larger young generation is collected less often.
-    execArgv: ["--max-semi-space-size=64", "--min-semi-space-size=32"],
+    execArgv,
     globalSetup: "test/support/temporary-folder.ts",
     sequence: { sequencer: SlowestFirst },
     projects: [
       {
-        resolve: { alias },
         test: {
           name: "fast",
           include: ["test/**/*.test.ts"],
@@ -30,6 +23,9 @@ export default defineConfig({
           testTimeout: 30_000,
           // Loading what a file imports takes longer than most files; none of them leaves anything behind.
           isolate: false,
+          // As Node loads them: the test runner's own loader would transform each, and slow down each call of an import.
+          experimental: { viteModuleRunner: false, nodeLoader: false },
+          execArgv: [...execArgv, `--import=${import.meta.resolve("./test/support/package-sources.ts")}`],
         },
       },
       {

@@ -1,16 +1,17 @@
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import type { Recorded } from "../../../provider/record.ts";
 import { onlyState, recordOf, type SetInputs, type SetState } from "../../../provider/set-state.ts";
 import { encode } from "../../../state/codec.ts";
+import { refusalOfMark } from "../../../state/mark.ts";
 import { lanClaims, lanInputs, lanPools, shortState } from "../../support/pulumi/inputs.ts";
+import { providerReading } from "../../support/pulumi/read-cluster.ts";
 import { inScratchFolder, scratchFolder } from "../../support/state/folder.ts";
 
 inScratchFolder();
 
-const reading = "../../../provider/cluster-record.ts";
 const cluster = { backend: "kubernetes" } as const;
 const lanSet = (set: string, addresses: { readonly [claim: string]: string }, rest: Partial<SetState> = {}): SetState =>
   onlyState({ pools: lanPools, state: cluster, set, addresses: { lan: addresses }, ...rest } as SetState);
@@ -22,17 +23,9 @@ describe("a record that is left, and has another identity than it had", () => {
   const says = /stale: .*network is not the record that this stack used before: it lacks 2 of 2 addresses/;
 
   let runtime: typeof import("../../../provider/runtime.ts");
-  let marks: typeof import("../../../state/mark.ts");
   let record: Recorded | Error;
   beforeAll(async () => {
-    vi.resetModules();
-    vi.doMock(reading, async (original) => ({ ...(await original<object>()), readCluster: async () => read() }));
-    runtime = await import("../../../provider/runtime.ts");
-    marks = await import("../../../state/mark.ts");
-  });
-  afterAll(() => {
-    vi.doUnmock(reading);
-    vi.resetModules();
+    runtime = await providerReading(read);
   });
 
   const read = () => {
@@ -148,7 +141,7 @@ describe("a record that is left, and has another identity than it had", () => {
   it("that has moved is where all that its set had is, wherever its mark says; nowhere else", async () => {
     const folder = scratchFolder();
     for (const other of ["nodeippool.lock", "namespace elsewhere"]) {
-      record = marks.refusalOfMark({ id: "1", state: "left", other } as never, "network", "file");
+      record = refusalOfMark({ id: "1", state: "left", other } as never, "network", "file");
       const goes = (path: string, ...nodes: string[]) => {
         const state = { backend: "lockfile", path: join(folder, path) } as const;
         return check(own, { claims: lanClaims(...nodes), set: "shop", state, previous: { own, others: [] } });
@@ -178,7 +171,7 @@ describe("a record that is left, and has another identity than it had", () => {
 
   it("that has moved is where its own set goes first, not another one with a new pool", async () => {
     const mark = { id: "1", state: "left", other: "nodeippool.lock" } as never;
-    record = marks.refusalOfMark(mark, "network", "file");
+    record = refusalOfMark(mark, "network", "file");
     const pools = { wan: { range: { cidr: "10.1.0.0/24" } } };
     expect(await check({}, { pools, set: "new", previous: { others: [own] } })).toContain(
       "stale: the record of network has moved to nodeippool.lock\n",

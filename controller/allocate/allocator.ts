@@ -21,7 +21,7 @@ import type { Finder } from "../events.ts";
 import { KnownRecord } from "../record/known-record.ts";
 import { recordChange } from "../record/record-change.ts";
 import { RecordLoss } from "../record/record-loss.ts";
-import { integrationOf, machinesIn, readObjects } from "./asking.ts";
+import { integrationOf, machinesIn, readObjects, sourceOf } from "./asking.ts";
 import { contestedIn } from "./contested-lines.ts";
 import { changedBy, decide, placeOfClaim, type Question } from "./decide.ts";
 import { conflictingIn, factsOf, type Inputs, readInputs, toLookAgain } from "./inputs.ts";
@@ -69,7 +69,7 @@ export class Allocator implements Finder {
   readonly record: KnownRecord;
   private seen: Inputs | undefined;
   /** The key of the object that asked for a claim; undefined if nobody here knows it. */
-  readonly sourceOf: SourceOf = (claim) => this.integrationOf(claim)?.recording.sourceOf(claim);
+  readonly sourceOf: SourceOf = (claim) => sourceOf(claim, this.world, this.deps.integrations);
   /** The pools as they were last seen. */
   pools: Inputs["pools"] = new Map();
   readonly shown: Observations;
@@ -228,9 +228,9 @@ export class Allocator implements Finder {
     const [{ owners, inputs, ownerState }, { claims }] = [batch, desired];
     const { lines } = this.record;
     const { unrecorded, ambiguous } = this.shown.ownersBeside(inputs.sound, lines);
-    const claimed = requestedUses(claims, lines, unrecorded, inputs, this.world, this.deps.integrations);
+    const requested = requestedUses(claims, lines, unrecorded, inputs, this.world, this.deps.integrations);
     const beside = ambiguous.size === 0 ? [] : this.renderer.asked({ ...batch, owners: ambiguous }).own.desired.claims;
-    const occupied = this.shown.occupied(inputs.sound, lines, claimed, [...claims, ...beside]);
+    const occupied = this.shown.occupied(inputs.sound, lines, requested, [...claims, ...beside]);
     const isGone = (owner: string) => this.world.isGone(owner);
     // Of a kind that is not served nobody knows whether what asked is there.
     const isUnknown = (line: Allocation) => this.record.isUnreadable(line) || this.proof.isBlind(line);
@@ -282,7 +282,7 @@ export class Allocator implements Finder {
 
   /** All or nothing is for what one object asks for one owner: a full pool of one policy keeps no node from the addresses of another. */
   private shareOf(claim: string): string {
-    const share = this.integrationOf(claim)?.recording.shareOf?.(claim) ?? this.sourceOf(claim);
+    const share = this.integrationOf(claim)?.recording.owners?.shareOf?.(claim) ?? this.sourceOf(claim);
     return `${ownerOfKey(claim)} ${share}`;
   }
 

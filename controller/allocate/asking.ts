@@ -1,4 +1,4 @@
-import { nodeOwner } from "../../core/index.ts";
+import { nodeOwner, ownerOfKey } from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindInGroup, nameOfKind } from "../../integrations/contract/object-key.ts";
@@ -18,6 +18,13 @@ export function integrationOf(
   integrations: readonly ClusterIntegration[],
 ): ClusterIntegration | undefined {
   return integrations.find(({ isClaim }) => isClaim(claim));
+}
+
+/** The key of the object that asked for a claim: its owner, where its integration says nothing else. */
+export function sourceOf(claim: string, world: World, integrations: readonly ClusterIntegration[]): string | undefined {
+  const { recording } = integrationOf(claim, integrations) ?? {};
+  if (recording === undefined) return undefined;
+  return recording.sourceOf === undefined ? world.keyOfOwner(ownerOfKey(claim)) : recording.sourceOf(claim);
 }
 
 /** The integration that reads an object to see who asks. */
@@ -74,6 +81,9 @@ export function goesWithOwner(object: Seen, world: World, integrations: readonly
 export function machinesIn(world: World, integrations: readonly ClusterIntegration[]): IsMachine {
   return (owner, name) => {
     const node = world.owner(nodeOwner(name));
-    return node !== undefined && integrations.some(({ recording }) => recording.isMachine?.(owner, node) === true);
+    return (
+      node !== undefined &&
+      integrations.some(({ recording }) => recording.contention?.isMachine?.(owner, node) === true)
+    );
   };
 }

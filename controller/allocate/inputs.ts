@@ -24,7 +24,7 @@ import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import { poolKind } from "../cache/kinds.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects } from "./asking.ts";
+import { asks, definesPools, isNodeIPPool, isReadBy, readerOf, readObjects, sourceOf } from "./asking.ts";
 import type { ClusterPool } from "./cluster-pool.ts";
 import { changedBy } from "./decide.ts";
 import { whyNot } from "./failing-objects.ts";
@@ -156,7 +156,7 @@ function unreadSources(
       const own = recording.kinds.filter((kind) => kind.isOwnSource);
       const lines = own.length === 0 ? [] : [...allocations, ...releasing].filter(({ claim }) => isClaim(claim));
       const written = own.flatMap((kind) => world.all(nameOfKind(kind)));
-      return [...lines.map(({ claim }) => recording.sourceOf(claim)), ...written.map(objectKey)];
+      return [...lines.flatMap(({ claim }) => sourceOf(claim, world, integrations) ?? []), ...written.map(objectKey)];
     });
 }
 
@@ -165,7 +165,7 @@ function disagreeing(objects: readonly Seen[], integrations: readonly ClusterInt
   const asking = objects.filter((object) => asks(object, integrations));
   const sources = new Map(asking.map((object) => [placeless(object), object]));
   const all = [...sources.keys()];
-  const found = new Map(integrations.flatMap(({ recording }) => [...(recording.disagreeing?.(all) ?? [])]));
+  const found = new Map(integrations.flatMap(({ recording }) => [...(recording.contention?.disagreeing?.(all) ?? [])]));
   return new Map(
     [...sources].flatMap(([source, object]) => {
       const why = found.get(source);
@@ -237,7 +237,7 @@ function isLeft(object: Seen, integrations: readonly ClusterIntegration[]): bool
 /** Is it an object of which nothing is to be changed now? */
 export function whyPaused(object: Seen, world: World, integrations: readonly ClusterIntegration[]): string | undefined {
   const { recording } = readerOf(object, integrations) ?? {};
-  return recording?.whyPaused?.(object, (key) => world.get(key));
+  return recording?.owners?.whyPaused?.(object, (key) => world.get(key));
 }
 
 /** The addresses that a report shows; none of one that is gone, or cannot be read. */

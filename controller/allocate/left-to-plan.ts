@@ -12,7 +12,7 @@ import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
-import { integrationOf } from "./asking.ts";
+import { sourceOf } from "./asking.ts";
 import type { ClusterPool, PoolProblem } from "./cluster-pool.ts";
 import type { SourceOf } from "./reset.ts";
 
@@ -45,7 +45,7 @@ export function heldSources(
 ): string[] {
   const claims = [...heldLines(pools, snapshot).values()].flat().map(({ claim }) => claim);
   const live = claims.filter((claim) => !isEnding(ownerOfKey(claim), world));
-  return live.flatMap((claim) => integrationOf(claim, integrations)?.recording.sourceOf(claim) ?? []);
+  return live.flatMap((claim) => sourceOf(claim, world, integrations) ?? []);
 }
 
 /** Whether an owner is gone, or being deleted. */

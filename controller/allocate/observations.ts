@@ -72,23 +72,23 @@ export class Observations {
     return wasCollision;
   }
 
-  /** What they say about pools, beside the record, and what else is `claimed`; `claims` are at least those of `ambiguous` owners. */
+  /** What they say about pools, beside the record, and what else is `requested`; `claims` are at least those of `ambiguous` owners. */
   occupied(
     pools: readonly Pool[],
     lines: LinesByOwner,
-    claimed: readonly Use[] = [],
+    requested: readonly Use[] = [],
     claims: readonly Claim[] = [],
   ): Occupied {
     this.follow(pools, lines);
     const { known } = this;
-    const isAsked = claimed.length > 0;
+    const isAsked = requested.length > 0;
     if (!isAsked && known?.pools === pools && known.record === lines.record) return known.value;
     // Where two of them do not agree, the same one counts, whichever was seen first.
     const reported = [...this.unrecorded].sort(([a], [b]) => byCodeUnit(a, b)).flatMap(([, uses]) => uses);
     const isAmbiguous = reported.some((use) => isInSeveral(use, pools));
     const shown = isAmbiguous ? placedByNic(reported, claims, pools) : reported;
-    const asked = claimed.map((use) => ({ ...use, isAsked: true }));
-    const uses = isAsked ? [...placed(shown, claimed), ...asked] : shown;
+    const asked = requested.map((use) => ({ ...use, isAsked: true }));
+    const uses = isAsked ? [...placed(shown, requested), ...asked] : shown;
     const value = occupied(pools, uses, lines, this.isMachine);
     if (!isAsked && !isAmbiguous) this.known = { pools, record: lines.record, value };
     return value;
@@ -127,9 +127,9 @@ function isInSeveral({ address, pool }: Use, pools: readonly Pool[]): boolean {
 }
 
 /** What a report shows without a pool is of the pool that its owner says to have it of: other networks may have the same address. */
-function placed(reported: readonly Observation[], claimed: readonly Use[]): Observation[] {
+function placed(reported: readonly Observation[], requested: readonly Use[]): Observation[] {
   const placeOf = ({ owner, address }: Use) => `${owner} ${address}`;
-  const pools = new Map(claimed.flatMap((use) => (use.pool === undefined ? [] : [[placeOf(use), use.pool]])));
+  const pools = new Map(requested.flatMap((use) => (use.pool === undefined ? [] : [[placeOf(use), use.pool]])));
   return reported.map((use) => {
     const pool = use.pool ?? pools.get(placeOf(use));
     return pool === undefined ? use : { ...use, pool };
@@ -168,9 +168,10 @@ export function usesShownBy(
   world: World,
   integrations: readonly ClusterIntegration[],
 ): readonly Observation[] {
-  const { isReport, isGrant: isGiven = false } = world.kind(kindOf(key));
+  const { says, saysIfMade = false } = world.kind(kindOf(key));
   const there = world.get(key);
-  const isOthers = isReport === "made" && there !== undefined && !isManaged(there);
+  const isGiven = says === "grant";
+  const isOthers = saysIfMade && there !== undefined && !isManaged(there);
   if (!isOthers) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
   // A plan writes the node into a label: the hostname in the selector need not be its name.
   const [owner] = world.concerns(there).owners;

@@ -4,6 +4,7 @@ import type { Facts } from "../../integrations/contract/integration.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { isLeftToPlan } from "../../schema/node-ip-pool.ts";
 import { asBag } from "../../schema/objects.ts";
+import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import { integrationOf, readerOf } from "./asking.ts";
 import type { Inputs } from "./inputs.ts";
@@ -47,7 +48,7 @@ export class OwnerState {
       (owner) => isWaiting(owner, world, integrations) || unread.whyWaits(owner) !== undefined,
     );
     this.unservable = new Map(
-      integrations.map(({ name, recording }) => [name, new Set(recording.unservable?.(facts).keys())]),
+      integrations.map(({ name, recording }) => [name, new Set(recording.owners?.unservable?.(facts).keys())]),
     );
     this.rejected = new Set([...inputs.rejected, ...rejected.map(objectKey)]);
     this.isReporting = world.isReporting();
@@ -114,9 +115,14 @@ export class OwnerState {
     if (isEnding(owner, this.world) && this.isRetained(line)) return true;
     if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
-    if (there !== undefined) return integration?.recording.has?.(there, line, (key) => this.world.get(key)) ?? false;
+    if (there !== undefined) return isWaiting(owner, this.world, this.integrations) || this.has(there, line);
     const isOfSources = integration?.recording.kinds.some((kind) => kind.isOwnSource) === true;
     return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
+  }
+
+  private has(owner: Seen, line: Allocation): boolean {
+    const rules = integrationOf(line.claim, this.integrations)?.recording.owners;
+    return rules?.has?.(owner, line, (key) => this.world.get(key)) ?? false;
   }
 
   /** Reports whether the pool of a line retains addresses of owners that are gone. */
@@ -129,12 +135,12 @@ export class OwnerState {
 export function isWaiting(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.owner(owner);
   if (object === undefined) return false;
-  return readerOf(object, integrations)?.recording.isWaiting?.(object) ?? false;
+  return readerOf(object, integrations)?.recording.owners?.isWaiting?.(object) ?? false;
 }
 
 /** Returns whether nothing is decided for an object before a report has put the controller's finalizer on it: that report does not wait. */
 export function awaitsFinalizer(key: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.get(key);
   if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
-  return readerOf(object, integrations)?.recording.isWaiting?.(object) ?? false;
+  return readerOf(object, integrations)?.recording.owners?.isWaiting?.(object) ?? false;
 }

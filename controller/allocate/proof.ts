@@ -3,7 +3,7 @@ import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import type { Recording } from "../../integrations/contract/recording.ts";
 import { poolKind } from "../cache/kinds.ts";
-import { fetched, inParallel, isOutdated, refresh } from "../cache/refresh.ts";
+import { fetched, inParallel, isOutdated } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { Dependencies } from "../dependencies.ts";
@@ -91,10 +91,8 @@ export class Proof {
     });
   }
 
-  /** Asks the server for all objects that may have one of these addresses: by their names or, where these are not known, for all of a kind. */
+  /** Asks the server for all objects of a kind, where any of them may have one of these addresses. */
   private async askForAny(lines: readonly Allocation[]): Promise<void> {
-    const keys = new Set(lines.flatMap(({ claim }) => this.partOf(claim)?.objectOf?.(claim) ?? []));
-    await inParallel([...keys], (key) => refresh(key, this.world, this.deps.objects));
     const kinds = new Set(
       lines.flatMap(({ claim }) => this.partOf(claim)?.kinds ?? []).filter((one) => one.mayHaveAny),
     );

@@ -27,12 +27,11 @@ export function requestedUses(
     ownersOf(object).every((owner) => lines.of(owner).allocations.length === 0 || unrecorded.has(owner));
   if (claims.every((claim) => lines.hasLine(claim))) return [];
   return integrations.flatMap(({ recording }) => {
-    if (recording.claimed === undefined) return [];
+    if (recording.contention?.requestedUses === undefined) return [];
     const kinds = recording.kinds.filter(({ isOwner }) => isOwner);
     const owners = kinds.flatMap((kind) => world.all(nameOfKind(kind)).filter(isWithout).flatMap(ownersOf));
-    const usages = recording.kinds.filter(({ isUsage }) => isUsage).flatMap((kind) => world.all(nameOfKind(kind)));
-    const objects = new Set([...owners.flatMap((owner) => world.ofOwner(owner)), ...usages]);
+    const objects = new Set(owners.flatMap((owner) => world.ofOwner(owner)));
     const given = [...inputs.shared, ...[...objects].map(placeless)];
-    return objects.size === 0 ? [] : recording.claimed(given, factsOf(world, inputs));
+    return recording.contention.requestedUses(given, factsOf(world, inputs));
   });
 }

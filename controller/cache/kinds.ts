@@ -68,9 +68,8 @@ export function mergedKinds(kinds: readonly WorldKind[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (
-    question: "isOwner" | "isShared" | "isOwnSource" | "isGrant" | "mayHaveAny" | "hasNoStatusSubresource",
-  ) => [a, b].some((one) => one[question]);
+  const either = (question: "isOwner" | "isShared" | "isOwnSource" | "mayHaveAny" | "hasNoStatusSubresource") =>
+    [a, b].some((one) => one[question]);
   return {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
@@ -80,8 +79,7 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     isOwner: either("isOwner"),
     isShared: either("isShared"),
     isOwnSource: either("isOwnSource"),
-    isReport: a.isReport || b.isReport || false,
-    isGrant: either("isGrant"),
+    ...saidByBoth(a, b),
     mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.
     ignoresStatus: a.ignoresStatus === true && b.ignoresStatus === true,
@@ -89,6 +87,13 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     selections: bothSelect(selectionsOf(a), selectionsOf(b)),
     concerns: (object) => concernOf(a.concerns(object), b.concerns(object)),
   };
+}
+
+/** What either says counts, a grant before a report, and that before a use. */
+function saidByBoth(a: WorldKind, b: WorldKind): Pick<WorldKind, "says" | "saysIfMade"> {
+  const saying = [a, b].filter(({ says }) => says !== undefined);
+  const says = (["grant", "report", "use"] as const).find((one) => saying.some((kind) => kind.says === one));
+  return says === undefined ? {} : { says, saysIfMade: saying.every(({ saysIfMade }) => saysIfMade === true) };
 }
 
 function fixedInBoth({ fixed: a }: WorldKind, { fixed: b }: WorldKind): Pick<WorldKind, "fixed"> {

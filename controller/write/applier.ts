@@ -4,7 +4,6 @@ import type { RenderedObject } from "../../integrations/contract/integration.ts"
 import type { MadeObjects } from "../../integrations/contract/made-objects.ts";
 import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
-import type { Recording } from "../../integrations/contract/recording.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
@@ -131,7 +130,7 @@ export class Applier {
     owner: string,
     wanted: WantedObject | undefined,
     there: Seen | undefined,
-    { made = {}, recording }: ClusterIntegration,
+    { made = {} }: ClusterIntegration,
   ) {
     const object = wanted?.object && { ...wanted.object };
     const fingerprint = this.compared.fingerprint(key, wanted?.fingerprint, there);
@@ -142,14 +141,14 @@ export class Applier {
         ? goesWithOwner(there, this.world, this.deps.integrations)
         : made.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && made.whyRefused?.(there, object) !== undefined;
-    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, recording));
+    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, made));
     const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
     const about = { ...made, isTakenOver, isKept, wasApplied: isApplied };
     return changeOf(fingerprint, there, this.reportsOf(key).length, about);
   }
 
   /** Reports whether an object is the one of a claim that waits for an address: its owner loses only what was recorded for it. */
-  private isKeptFor(key: string, owner: string, { objectOf }: Recording): boolean {
+  private isKeptFor(key: string, owner: string, { objectOf }: MadeObjects): boolean {
     const pending = this.allocator.pending.get(owner) ?? [];
     if (!pending.some(({ claim }) => objectOf?.(claim) === key)) return false;
     const isLeaving = this.world.owner(owner)?.metadata.deletionTimestamp !== undefined;

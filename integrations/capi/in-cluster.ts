@@ -129,8 +129,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       apiVersion: ipam,
       kind: addressKind,
       plural: "ipaddresses",
-      isReport: true,
-      isGrant: true,
+      says: "grant",
       keep: ({ spec }) => ({ spec }),
       keepMade: ({ spec }) => ({ spec }),
       // Cluster API refuses another one.
@@ -180,28 +179,34 @@ function mayHave(object: Bag, { claim, address }: Allocation): boolean {
   return owners !== "all" && owners.includes(ownerOfKey(claim)) && (has === undefined || has === address);
 }
 
+function keyOfAddress(claim: string): string {
+  return keyOf(addressKind, ownerOfKey(claim));
+}
+
 /** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ClusterApiVersion): ClusterPart {
   const recording: Recording = {
     kinds: kinds(version),
     concerns,
-    sourceOf: (claim) => keyOf(claimKind, ownerOfKey(claim)),
-    objectOf: (claim) => keyOf(addressKind, ownerOfKey(claim)),
-    whyPaused,
-    isMachine,
-    // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
-    isWaiting: (claim) => isFree(claim) || isInUse(claim),
-    has: isInUse,
+    evidenceOf: ({ claim }) => [keyOfAddress(claim)],
     // A claim is deleted once its machine is: that is the word of who made it. No IPAddress must have the address, either; one that has
     // another one was made for a claim of the same name.
     gone: (objects, _, releasing) => {
       const there = objects.filter(({ kind }) => kind === addressKind);
       return releasing.filter((line) => !there.some((one) => mayHave(one, line)));
     },
+    // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
+    owners: { whyPaused, isWaiting: (claim) => isFree(claim) || isInUse(claim) },
+    contention: { isMachine },
   };
   return {
     recording,
     report,
-    made: { takesOver: isAdoptable, whyRefused: (there, wanted) => whyNotAdopted(there, wanted), protection },
+    made: {
+      objectOf: keyOfAddress,
+      takesOver: isAdoptable,
+      whyRefused: (there, wanted) => whyNotAdopted(there, wanted),
+      protection,
+    },
   };
 }

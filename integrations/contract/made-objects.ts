@@ -5,6 +5,8 @@ export type RolloutHealth = "available" | "failing" | "progressing" | "unreachab
 
 /** What the controller asks about the objects that it makes for owners. Pure. */
 export interface MadeObjects {
+  /** The key of the one object that is made for a claim, which stays while the claim waits for an address; absent where none stays. */
+  objectOf?(claim: string): string;
   /**
    * Is an object that somebody else made, of the name that an owner's is to have, taken over? It is then what is `wanted`, if that
    * is known. Absent where all are left to them.

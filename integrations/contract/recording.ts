@@ -8,40 +8,10 @@ import type { Concern, WatchedKind } from "./watched-kind.ts";
 export interface Recording {
   readonly kinds: readonly WatchedKind[];
   concerns(object: Bag): Concern;
-  /** The key of the object that asked for a claim of its own. */
-  sourceOf(claim: string): string;
-  /** Of the claims of one owner, those with one word are served together or not at all; absent where those of one source are. */
-  shareOf?(claim: string): string;
-  /** The key of the one object that may have an address of a claim; absent where a claim's addresses are in objects of other names. */
-  objectOf?(claim: string): string;
-  /** The keys of objects of others by which an address may be free: the server is asked for them first. */
+  /** The key of the object that asked for a claim of its own; absent where that is the owner. */
+  sourceOf?(claim: string): string;
+  /** The keys of objects by which an address may be free, beside its owner and what asked for it: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
-  /**
-   * Returns why an object is paused, with the next step, if it or what it belongs to is. Then nothing is allocated, written or released
-   * for it. `find` finds objects by their keys. Absent where nothing ever is paused.
-   */
-  whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
-  /**
-   * Shows an owner, by its object, that it has the address of a line? Then the line stays its, whatever it asks for now. `find` finds
-   * objects by their keys. Absent where none shows that itself.
-   */
-  has?(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean;
-  /** Is an owner, by its object, not to get anything new yet? Absent where each may at once. */
-  isWaiting?(owner: Bag): boolean;
-  /**
-   * What owners show to have of pools without a line, or were planned: nobody else is given that before they are looked at. It is given what
-   * asks for all owners, the objects of owners without a line, and those that show what owners use. Absent where owners show nothing themselves.
-   */
-  claimed?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
-  /**
-   * Of the objects that ask for all owners, those that disagree, each with what people read: none of them is acted upon. It is given
-   * also those that cannot be acted upon by themselves. Absent where each stands for itself.
-   */
-  disagreeing?(objects: readonly SourceObject[]): ReadonlyMap<SourceObject, string>;
-  /** Is a node, by its object, the machine that the addresses of an owner of its own are for? Absent where such addresses are on no node. */
-  isMachine?(owner: string, node: Bag): boolean;
-  /** The owners for whom nothing can be made, each with the reason; absent where that never happens. */
-  unservable?(facts: Facts): ReadonlyMap<string, string>;
   /**
    * Those of its releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
    * time. In a reset somebody says that the reports of the owners are up to date. `find` finds other objects by their keys.
@@ -53,4 +23,38 @@ export interface Recording {
     isReset: boolean,
     find: (key: string) => Bag | undefined,
   ): readonly Allocation[];
+  /** Which owners get nothing new, or keep what they have; absent where each is served at once. */
+  readonly owners?: OwnerRules;
+  /** Who has what several ask for, or show; absent where only the record and reports say that. */
+  readonly contention?: Contention;
+}
+
+/** Rules about an owner, by its object. `find` finds other objects by their keys. */
+export interface OwnerRules {
+  /** Of the claims of one owner, those with one word are served together or not at all; absent where those of one source are. */
+  shareOf?(claim: string): string;
+  /** Why an object is paused, with the next step, if it or what it belongs to is. Nothing is allocated, written or released for it then. */
+  whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
+  /** Does an owner get nothing new yet, and lose nothing? */
+  isWaiting?(owner: Bag): boolean;
+  /** Does an owner show that it has the address of a line? The line stays its own then, whatever it asks for now. */
+  has?(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean;
+  /** The owners for whom nothing can be made, each with the reason. */
+  unservable?(facts: Facts): ReadonlyMap<string, string>;
+}
+
+/** What the controller asks where several may have one address. */
+export interface Contention {
+  /**
+   * What owners without a line, or with something unrecorded, show or were planned to have: nobody else is given that before they are looked
+   * at. It is given the objects that ask for all owners, and those of these owners.
+   */
+  requestedUses?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
+  /**
+   * Of the objects that ask for all owners, those that disagree, each with what people read: none of them is acted upon. It is given
+   * also those that cannot be acted upon by themselves.
+   */
+  disagreeing?(objects: readonly SourceObject[]): ReadonlyMap<SourceObject, string>;
+  /** Is a node, by its object, the machine that the addresses of an owner of its own are for? */
+  isMachine?(owner: string, node: Bag): boolean;
 }

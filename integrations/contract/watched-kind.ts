@@ -22,12 +22,18 @@ export interface WatchedKind {
   readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
-  /** Does it report what an owner really has? `made`: those of its objects do that the controller or a plan made. */
-  readonly isReport?: boolean | "made";
-  /** Does such a report give its owner what it shows? Others only tell what they observe, or what anybody may have written. */
-  readonly isGrant?: boolean;
-  /** Do its objects show what owners use, but not of which pool without those that ask for all owners? `claimed` is given all of them. */
-  readonly isUsage?: boolean;
+  /**
+   * What its objects say of the addresses that owners have; absent where nothing.
+   *
+   *  says   | an object                                                      | as
+   *  -------+----------------------------------------------------------------+----------------------------
+   *  grant  | gives its owner what it shows                                  | IPAddress, Secret of a host
+   *  report | observes what an owner has, or anybody may have written it     | NodeNetworkState, Pod
+   *  use    | shows what is in use; of which pool, `requestedUses` says      | IPPool of whereabouts
+   */
+  readonly says?: "grant" | "report" | "use";
+  /** Do those of its objects alone say it that the controller or a plan made? */
+  readonly saysIfMade?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */

@@ -1,7 +1,7 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Concern } from "../contract/watched-kind.ts";
-import { claimedIn, ipamClaimsInCluster } from "./claims-in-cluster.ts";
+import { ipamClaimsInCluster, requestedIn } from "./claims-in-cluster.ts";
 import { ipamClaimsRecording } from "./in-cluster.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";
 
@@ -18,9 +18,12 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
   },
   recording: {
     ...ipamClaimsInCluster.recording,
-    kinds: [...ipamClaimsRecording.kinds, { ...podsKind, isReport: true, mayHaveAny: true }],
+    kinds: [...ipamClaimsRecording.kinds, { ...podsKind, says: "report", mayHaveAny: true }],
     concerns,
-    claimed: (objects, facts) => claimedIn(objects, facts, objects.flatMap(usesOfPod)),
+    contention: {
+      ...ipamClaimsInCluster.recording.contention,
+      requestedUses: (objects, facts) => requestedIn(objects, facts, objects.flatMap(usesOfPod)),
+    },
     gone: (objects, facts, releasing, isReset, find) => {
       const used = new Set(objects.flatMap(usesIn).map(({ address, owner = "" }) => placeOf(address, owner)));
       const free = ipamClaimsRecording.gone(objects, facts, releasing, isReset, find);

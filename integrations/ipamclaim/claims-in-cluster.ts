@@ -53,8 +53,10 @@ export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
   report: reportClaim,
   recording: {
     ...ipamClaimsRecording,
-    claimed: claimedIn,
-    disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
+    contention: {
+      requestedUses: requestedIn,
+      disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
+    },
   },
 };
 
@@ -117,7 +119,7 @@ function usesOf({ object, at }: LocatedObject): Use[] {
 }
 
 /** What claims show, were planned, or are `told` to have by others, of the pools of their networks. */
-export function claimedIn(objects: readonly SourceObject[], facts: Facts, told: readonly Use[] = []): Use[] {
+export function requestedIn(objects: readonly SourceObject[], facts: Facts, told: readonly Use[] = []): Use[] {
   const byOwner = Map.groupBy(told, ({ owner }) => owner);
   const addressesOf = ({ object }: SourceObject) => {
     const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};

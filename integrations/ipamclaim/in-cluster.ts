@@ -52,15 +52,14 @@ export const claimsKind: WatchedKind = {
 
 /** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
 export const ipamClaimsRecording: Recording = {
-  kinds: [definitionsKind, { ...claimsKind, isOwner: true, isReport: true }],
+  kinds: [definitionsKind, { ...claimsKind, isOwner: true, says: "report" }],
   concerns,
-  sourceOf: (claim) => keyOfOwner(ownerOfKey(claim)),
   evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
-  has: (claim, { address }) => !isDeleting(claim) && addressesIn(shownIps(claim)).includes(address),
   gone: (objects, _, releasing) => {
     const claims = objects.filter(isIpamClaim);
     return releasing.filter((line) => isOff(line, claims));
   },
+  owners: { has: (claim, { address }) => !isDeleting(claim) && addressesIn(shownIps(claim)).includes(address) },
 };
 
 /**

@@ -26,7 +26,7 @@ export function metal3Part(namespace: string): ClusterPart {
     sourceOf: () => source,
     evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
     gone: goneFromHosts,
-    isMachine: (owner, node) => aliasesOfHost(owner).includes(nodeOwner(nameOf(node))),
+    contention: { isMachine: (owner, node) => aliasesOfHost(owner).includes(nodeOwner(nameOf(node))) },
   };
   return { recording, report, made: { takesOver: isTakenOver, whyRefused: whyNotTakenOver, outlivesSource: true } };
 }
@@ -45,8 +45,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: networkDataKind,
       plural: "secrets",
       where: { namespace, labels: ownerLabel },
-      isReport: true,
-      isGrant: true,
+      says: "grant",
       keep: keepData,
       keepMade: keepData,
     },

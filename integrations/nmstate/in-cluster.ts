@@ -35,8 +35,8 @@ const kinds: readonly WatchedKind[] = [
     plural: "nodenetworkconfigurationpolicies",
     keep: keepPolicy,
     ignoresStatus: true,
-    isReport: "made",
-    isGrant: true,
+    says: "grant",
+    saysIfMade: true,
     keepMade: (policy) => {
       const state = asDesiredState(asPolicy(policy).spec.desiredState);
       const interfaces = state.interfaces.map(keepGiven);
@@ -59,7 +59,7 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkState",
     plural: "nodenetworkstates",
-    isReport: true,
+    says: "report",
     keep: (report) => {
       const { status } = asReport(report);
       const interfaces = status.currentState.interfaces.map(keepInterface);
@@ -245,8 +245,8 @@ export const nmstateInCluster: ClusterIntegration<NmstateModel> = {
     concerns,
     sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
     evidenceOf,
-    unservable: unselectable,
     gone: goneFromNodes,
+    owners: { unservable: unselectable },
   },
   report: (known, facts) => ({ ...report(known, facts), hasHeartbeat: true }),
   made: {

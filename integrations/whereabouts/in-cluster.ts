@@ -25,8 +25,8 @@ export function slicesPart(namespace: string): ClusterPart {
     sourceOf: (claim) => keyOfNetwork(nameOfKey(claim)),
     evidenceOf: (line) =>
       ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
-    claimed: usedSlices,
     gone: goneFromSlices,
+    contention: { requestedUses: usedSlices },
   };
   const made: MadeObjects = {
     takesOver: (there, _, wanted) =>
@@ -51,21 +51,19 @@ function kinds(namespace: string): WatchedKind[] {
       kind: slicePoolKind,
       plural: "nodeslicepools",
       where: { namespace },
-      isReport: true,
-      isGrant: true,
+      says: "grant",
       isShared: true,
       isOwnSource: true,
       hasNoStatusSubresource: true,
       keep: ({ spec, status }) => ({ spec, status }),
       keepMade: ({ spec }) => ({ spec }),
-      isUsage: true,
     },
     {
       apiVersion: `${slicePoolGroup}/v1alpha1`,
       kind: ipPoolKind,
       plural: "ippools",
       where: { namespace },
-      isUsage: true,
+      says: "use",
       keep: (ipPool) => {
         const { range, allocations } = asIPPool(ipPool).spec;
         return { spec: { range, allocations: anyOf(allocations) } };

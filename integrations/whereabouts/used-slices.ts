@@ -1,9 +1,11 @@
 import { type Block, compareAddresses, nodeOwner, type Use } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
+import { placeless } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
-import { metadataOf } from "../contract/object-metadata.ts";
-import { isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
+import { kindInGroup } from "../contract/object-key.ts";
+import { nameOf } from "../contract/object-metadata.ts";
+import { ipPoolKind, isInUse, sliceOfIPPool } from "./ip-pool.ts";
+import { listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { readNetworks, type SliceNetwork } from "./slice-network.ts";
 
 /** The slice of a network that an IPPool is of, as far as its name tells. */
@@ -24,16 +26,16 @@ interface Reading {
  *  has several IPPools with addresses                 | the first one, by address
  *  any other                                          | yes, if it has the size of the network's
  */
-export function usedSlices(objects: readonly SourceObject[], { nodes }: Facts): Use[] {
-  const used = objects.filter(({ object }) => isIPPool(object) && isInUse(object));
+export function usedSlices(objects: readonly SourceObject[], { nodes, allOf = () => [] }: Facts): Use[] {
+  const used = allOf(kindInGroup(ipPoolKind, slicePoolGroup)).filter(isInUse).map(placeless);
   if (used.length === 0) return [];
-  const lists = objects.filter(({ object }) => isSlicePool(object));
+  const lists = allOf(kindInGroup(slicePoolKind, slicePoolGroup));
   const { value: networks = [] } = readNetworks(objects);
   const there = new Set(nodes.map(({ name }) => name));
   const all = used.flatMap((source) => readingsOf(source, networks, there));
   return networks.flatMap((network) => {
-    const list = lists.find(({ object }) => metadataOf(object).name === network.pool.name);
-    const listed = list === undefined ? [] : listedSlices(list.object).map(({ node }) => node);
+    const list = lists.find((one) => nameOf(one) === network.pool.name);
+    const listed = list === undefined ? [] : listedSlices(list).map(({ node }) => node);
     const own = all.filter((one) => one.network === network);
     return usesIn(network, own, new Set(listed));
   });

@@ -66,12 +66,10 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
   recording: {
     kinds: kinds(),
     concerns,
-    sourceOf: (claim) => keyOfWorkload(ownerOfKey(claim)),
-    // One pod more than there are addresses waits by itself.
-    shareOf: policyOfKey,
     evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
-    has: isStillNamed,
     gone,
+    // One pod more than there are addresses waits by itself.
+    owners: { shareOf: policyOfKey, has: isStillNamed },
   },
   detection: {
     detected: (object) => (object.kind === workloadPods.kind ? detectedByPod(object) : []),
@@ -94,8 +92,8 @@ function kinds(): WatchedKind[] {
     ),
     networksKind,
     { apiVersion: "v1", kind: namespaceKind, plural: "namespaces", keep: () => ({}) },
-    { ...mapsKind, isReport: "made" },
-    { ...workloadPods, isReport: true, mayHaveAny: true, isOwner: true },
+    { ...mapsKind, says: "report", saysIfMade: true },
+    { ...workloadPods, says: "report", mayHaveAny: true, isOwner: true },
   ];
 }
 

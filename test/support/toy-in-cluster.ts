@@ -22,11 +22,11 @@ export const podLabel = "toys.example.org/printer";
 const kinds: readonly WatchedKind[] = [
   {
     ...{ apiVersion: "toys.example.org/v1", kind: "Printer", plural: "printers" },
-    ...{ isOwner: true, isReport: true, keep: ({ spec, status }) => ({ spec, status }) },
+    ...{ isOwner: true, says: "report", keep: ({ spec, status }) => ({ spec, status }) },
   },
   {
     ...{ apiVersion: "v1", kind: "Pod", plural: "pods", where: { labels: podLabel } },
-    ...{ isReport: true, mayHaveAny: true, keep: ({ spec, status }) => ({ spec, status }) },
+    ...{ says: "report", mayHaveAny: true, keep: ({ spec, status }) => ({ spec, status }) },
   },
 ];
 
@@ -65,7 +65,6 @@ const recording: Recording = {
     const owners = printerOf(object);
     return { owners, sources: owners.map(keyOfPrinter), isEvidence: object.kind === "Pod" };
   },
-  sourceOf: (claim) => keyOfPrinter(ownerOfKey(claim)),
   gone: (objects, _, releasing) => {
     const shown = objects.flatMap((object) => usesOf(placeless(object)));
     const isBy = (line: Allocation) => (use: Use) =>

@@ -1,16 +1,17 @@
 import { IpamError } from "../../core/index.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import { uidOf } from "../../integrations/contract/object-metadata.ts";
-import type { Needs, Reconciler, Step } from "../../integrations/contract/reconciler.ts";
+import type { Reconciler } from "../../integrations/contract/reconciler.ts";
+import type { Needs, Step } from "../../integrations/contract/step.ts";
 import { Later, Queue } from "../../kube/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { kindsOfReconciler } from "../cache/kinds.ts";
 import { inParallel, refresh } from "../cache/refresh.ts";
-import type { Seen } from "../cache/seen.ts";
 import { World } from "../cache/world.ts";
 import type { Dependencies, Observer } from "../dependencies.ts";
 import { retryLevel } from "../log.ts";
 import { Debounce } from "../write/debounce.ts";
+import { StepTaker } from "../write/step-taker.ts";
 import { Writer } from "../write/writer.ts";
 
 /** How many requests are in flight at once. */
@@ -69,9 +70,10 @@ export class ReconcileLoop {
 
   private async reconcile(name: string): Promise<number | undefined> {
     const failures: unknown[] = [];
+    const taker = new StepTaker(this.writer, this.deps.observer);
     const due = this.debounce.due(name, this.stepsOf(name), this.deps.clock.now());
     for (const steps of together(due.steps)) {
-      const failed = await this.takeAll(name, steps);
+      const failed = await this.takeAll(name, steps, taker);
       // By what was seen otherwise, nothing more is done; a step that is refused keeps no other one from being taken.
       const conflict = failed.find((error) => error instanceof IpamError && error.code === "conflict");
       if (conflict !== undefined) throw conflict;
@@ -91,7 +93,7 @@ export class ReconcileLoop {
    * What they need is asked for once for all of them, and only those are taken that are right by the answer, too: whatever has changed
    * is looked at again. Returns how the API server refuses: it is tried again, with what is seen by then.
    */
-  private async takeAll(name: string, steps: readonly Step[]): Promise<unknown[]> {
+  private async takeAll(name: string, steps: readonly Step[], taker: StepTaker): Promise<unknown[]> {
     const needs = steps[0] && needsOf(steps[0]);
     const failures: unknown[] = [];
     const fails = (error: unknown) => void failures.push(error);
@@ -103,17 +105,9 @@ export class ReconcileLoop {
     await inParallel(right, async (step) => {
       // An address that was somebody's when that was asked may be another one's later.
       const isLate = needs !== undefined && this.writer.isTooOld(asked);
-      await (isLate ? Promise.reject(tooLate) : this.take(step)).catch(fails);
+      await (isLate ? Promise.reject(tooLate) : taker.take(step)).catch(fails);
     });
     return failures;
-  }
-
-  private async take(step: Step): Promise<void> {
-    if (step.verb === "warn") return this.deps.observer?.wrong(step.about, step.problem ?? "Refused", step.message);
-    const object = step.object as Seen;
-    if (step.verb === "create") await this.writer.create(step.object);
-    else if (step.verb === "change") await this.writer.change(object, step.fields);
-    else await this.writer.delete(object);
   }
 
   /** From now on all of it is seen as the server has it. */
@@ -134,8 +128,8 @@ function inBoth(steps: readonly Step[], others: readonly Step[]): Step[] {
 
 function textOf(step: Step): string {
   if (step.verb === "warn") return JSON.stringify(step);
-  const fields = step.verb === "change" ? step.fields : {};
-  return JSON.stringify([step.verb, objectKey(step.object as never), uidOf(step.object as Bag), fields]);
+  const does = { ...step, object: undefined, needs: undefined, after: undefined };
+  return JSON.stringify([does, objectKey(step.object as never), uidOf(step.object as Bag)]);
 }
 
 const outdated = new IpamError("conflict", "what it is right by is otherwise on the server than it was seen");

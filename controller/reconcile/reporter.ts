@@ -7,9 +7,11 @@ import {
   ownerOfKey,
   type Pending,
 } from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
+import type { Known } from "../../integrations/contract/known.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
-import type { Known, Report } from "../../integrations/contract/report.ts";
+import { type Needs, type Step, warn } from "../../integrations/contract/step.ts";
 import { Later, refusalOf } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
@@ -26,7 +28,7 @@ import type { OwnLines } from "../record/lines-by-owner.ts";
 import { isUnreadable } from "../record/unreadable.ts";
 import { DelayedEvents } from "../write/delayed-events.ts";
 import type { Status } from "../write/status.ts";
-import { isSuperset } from "../write/superset.ts";
+import { StepTaker } from "../write/step-taker.ts";
 import type { Wanted } from "../write/wanted.ts";
 import { poolFinalizer, Writer } from "../write/writer.ts";
 import { beingReset, isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
@@ -189,10 +191,10 @@ export class Reporter {
     const rejected = inputs.whyRejected(object);
     if (rejected !== undefined) this.deps.observer?.wrong(key, "InvalidSpec", rejected);
     const known = await this.knownOf(object, inputs);
-    const said = integration.report?.(known, factsOf(this.world, inputs)) ?? {};
-    for (const message of new Set([said.refused, known.pending.find(({ code }) => code === "invalid")?.message]))
-      if (message !== undefined) this.deps.observer?.wrong(key, "Refused", message);
-    await this.say(object, said);
+    const steps = integration.report?.(known, factsOf(this.world, inputs)) ?? [];
+    const invalid = known.pending.find(({ code }) => code === "invalid");
+    const isSaid = steps.some((step) => step.verb === "warn" && step.message === invalid?.message);
+    await this.take(invalid === undefined || isSaid ? steps : [...steps, warn(object, invalid.message)]);
   }
 
   private async knownOf(object: Seen, inputs: Inputs): Promise<Known> {
@@ -228,36 +230,29 @@ export class Reporter {
     return own.map((owner) => this.allocator.record.lines.of(owner));
   }
 
-  private async say(object: Seen, said: Report): Promise<void> {
-    const style = { hasHeartbeat: said.hasHeartbeat ?? false };
-    const { annotations = {}, spec, needs, yields = false, unlock, fields, conditions, finalizer } = said;
-    let latest = object;
-    const steps: (() => Promise<unknown>)[] = [];
-    const other = Object.entries(annotations).filter(([name, text]) => object.metadata.annotations?.[name] !== text);
-    if (other.length > 0) {
-      const changed = Object.fromEntries(other.map(([name, text]) => [name, text ?? null]));
-      steps.push(async () => {
-        latest = await this.writer.change(latest, { metadata: { annotations: changed } });
-      });
-    }
-    // The conditions that unlock the spec stay until it is written.
-    steps.push(async () => {
-      if (spec !== undefined && !isSuperset(object.spec, spec)) {
-        if (needs !== undefined) await this.checkNeeded(needs);
-        if (unlock !== undefined) latest = await this.writer.status(latest, { conditions: unlock }, style);
-        latest = await this.writer.apply(latest, spec, !yields);
-      }
-      if (conditions !== undefined)
-        latest = await this.writer.status(latest, { ...(fields && { fields }), conditions }, style);
-    });
-    if (finalizer !== undefined) steps.push(() => this.writer.finalizer(latest, finalizer.name, finalizer.isWanted));
-    await takeAll(steps);
+  /** Steps about spec and status are taken in order: none is taken after one that must wait. */
+  private async take(steps: readonly Step[]): Promise<void> {
+    const taker = new StepTaker(this.writer, this.deps.observer);
+    for (const step of steps) if (step.verb === "warn") taker.tell(step);
+    const changes = steps.filter(({ verb }) => verb !== "warn");
+    const [said, others] = partition(changes, ({ verb }) => verb === "apply" || verb === "status");
+    const [last, first] = partition(others, ({ verb }) => verb === "finalizer");
+    const takeOne = async (step: Step) => {
+      if (step.verb === "apply" && step.needs !== undefined && !taker.isMet(step)) await this.checkNeeded(step.needs);
+      await taker.take(step);
+    };
+    const inOrder = async () => {
+      for (const step of said) if (!taker.isMet(step)) await takeOne(step);
+    };
+    const each = (some: readonly Step[]) => some.map((step) => () => takeOne(step));
+    await takeAll([...each(first), inOrder, ...each(last)]);
   }
 
   /** Throws `conflict` where the server has an object otherwise than it was seen. */
-  private async checkNeeded(key: string): Promise<void> {
-    if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
-      throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
+  private async checkNeeded({ keys }: Needs): Promise<void> {
+    for (const key of keys)
+      if (await isOutdated(key, this.world.get(key), this.world, this.deps.objects))
+        throw new IpamError("conflict", `${key} is otherwise on the server than it was seen`);
   }
 }
 

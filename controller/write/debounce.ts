@@ -1,5 +1,5 @@
 import { uidOf } from "../../integrations/contract/object-metadata.ts";
-import type { Step } from "../../integrations/contract/reconciler.ts";
+import type { Step } from "../../integrations/contract/step.ts";
 
 /**
  * Steps that are not taken at once, but when they were right at each look for long enough. Only the own clock counts, from the first

@@ -25,14 +25,14 @@ export function statusPatch(
   const before = asList(there?.conditions).map((one) => asBag(one) ?? {});
   const isThere = conditions.every((wanted) => before.some((one) => isSame(one, wanted, style)));
   const hasFields = Object.entries(fields).every(
-    ([name, value]) => JSON.stringify(there?.[name]) === JSON.stringify(value),
+    ([name, value]) => JSON.stringify(there?.[name] ?? null) === JSON.stringify(value ?? null),
   );
   const isObserved = style.generation === undefined || there?.observedGeneration === style.generation;
   if (isThere && hasFields && isObserved) return undefined;
   const generation = style.generation === undefined ? {} : { observedGeneration: style.generation };
   return {
     ...generation,
-    ...fields,
+    ...Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, value ?? null])),
     conditions: [
       ...before.filter((one) => !conditions.some(({ type }) => type === one.type)),
       ...conditions.map((wanted) => {

@@ -3,11 +3,12 @@ import type { Bag } from "../../schema/objects.ts";
 import { type ClusterApiVersion, clusterNameLabel } from "../contract/cluster-api.ts";
 import type { ClusterPart } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
+import type { Known } from "../contract/known.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { kindInGroup } from "../contract/object-key.ts";
 import { annotationsOf, isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
-import type { Known, Report } from "../contract/report.ts";
+import { type Step, warn } from "../contract/step.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { protection } from "./address.ts";
 import { isAdoptable, keptMessage, whyDiffers, whyNotAdopted } from "./adoption.ts";
@@ -89,14 +90,14 @@ function hasPaused(object: Bag): boolean {
   return annotationsOf(object)[pausedAnnotation] !== undefined;
 }
 
-function report({ object, find, rejected, lines: [line], pending: [pending] }: Known, { pools }: Facts): Report {
+function report({ object, find, rejected, lines: [line], pending: [pending] }: Known, { pools }: Facts): Step[] {
   const { name, namespace } = metadataOf(object);
   const owner = formatOwner(ownerOfClaim({ name: `${name}`, namespace: `${namespace}` }));
   const there = find(keyOf(addressKind, owner));
   const isOurs = there !== undefined && isManaged(there);
   if (isDeleting(object)) {
     const goesWithClaim = there !== undefined && (isOurs || isAdoptable(there, owner, undefined));
-    return goesWithClaim ? {} : { finalizer: { name: finalizer, isWanted: false } };
+    return goesWithClaim ? [] : [{ verb: "finalizer", object, name: finalizer, isWanted: false }];
   }
   const why = there && whyNotAdopted(there, object, line);
   const refused = why === undefined ? undefined : `IPAddress ${name} ${why}`;
@@ -106,12 +107,12 @@ function report({ object, find, rejected, lines: [line], pending: [pending] }: K
   const pool = hasAddress && line !== undefined ? pools.get(line.pool) : undefined;
   const differs = isOurs && pool !== undefined ? whyDiffers(there, pool) : undefined;
   const conditions = claimConditions({ rejected, pending, kept, refused, differs, hasAddress, isEnding });
-  return {
-    finalizer: { name: finalizer, isWanted: true },
-    ...(hasAddress ? { fields: { addressRef: { name } } } : {}),
-    ...(differs === undefined ? {} : { refused: differs }),
-    ...(conditions.length === 0 ? {} : { conditions }),
-  };
+  const fields = hasAddress ? { addressRef: { name } } : {};
+  return [
+    ...(differs === undefined ? [] : [warn(object, differs)]),
+    ...(conditions.length === 0 ? [] : [{ verb: "status", object, fields, conditions } as const]),
+    { verb: "finalizer", object, name: finalizer, isWanted: true },
+  ];
 }
 
 function kinds(version: ClusterApiVersion): WatchedKind[] {

@@ -1,9 +1,10 @@
 import type { Detection } from "./detection.ts";
 import type { Facts } from "./facts.ts";
 import type { Integration } from "./integration.ts";
+import type { Known } from "./known.ts";
 import type { MadeObjects } from "./made-objects.ts";
 import type { Recording } from "./recording.ts";
-import type { Known, Report } from "./report.ts";
+import type { Step } from "./step.ts";
 
 /**
  * An integration that the controller serves. Beside what every surface asks:
@@ -24,6 +25,9 @@ export interface ClusterPart {
   readonly detection?: Detection;
   /** Absent where it leaves all objects of others alone, and nothing holds its own back. */
   readonly made?: MadeObjects;
-  /** Absent where nothing is said. */
-  report?(known: Known, facts: Facts): Report;
+  /**
+   * The steps by which an object that asks says how it stands. Of those about its spec and status, none is taken after one that must wait.
+   * Absent where it says nothing.
+   */
+  report?(known: Known, facts: Facts): readonly Step[];
 }

@@ -1,10 +1,11 @@
 import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts } from "../contract/facts.ts";
+import type { Known } from "../contract/known.ts";
 import { kindInGroup } from "../contract/object-key.ts";
 import { isDeleting, keyOf, metadataOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
-import type { Known, Report } from "../contract/report.ts";
+import type { Step } from "../contract/step.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import {
   attachmentGroup,
@@ -127,17 +128,17 @@ function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = 
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */
-export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Report {
+export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Step[] {
   const {
     object,
     lines,
     releasing,
     pending: [pending],
   } = known;
-  if (!isIpamClaim(object)) return {};
+  if (!isIpamClaim(object)) return [];
   const { deletionTimestamp, finalizers } = metadataOf(object);
   const users = finalizers.filter((one) => one !== stake);
-  if (deletionTimestamp !== undefined) return users.length > 0 ? {} : { finalizer: { name: stake, isWanted: false } };
+  if (deletionTimestamp !== undefined) return users.length > 0 ? [] : [finalizerStep(object, false)];
   const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
@@ -154,7 +155,15 @@ export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Re
     pending: told ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
   };
   const isHeld = own.length > 0 || (pending !== undefined && shown.length > 0);
-  return { ...claimStatus(state), ...(isHeld ? { finalizer: { name: stake, isWanted: true } } : {}) };
+  const status = claimStatus(state);
+  return [
+    ...(status === undefined ? [] : [{ verb: "status", object, ...status } as const]),
+    ...(isHeld ? [finalizerStep(object, true)] : []),
+  ];
+}
+
+function finalizerStep(object: Bag, isWanted: boolean): Step {
+  return { verb: "finalizer", object, name: stake, isWanted };
 }
 
 const definitionKey = kindInGroup(attachmentKind, attachmentGroup);

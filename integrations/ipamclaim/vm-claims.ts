@@ -1,7 +1,7 @@
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Of } from "../../schema/shape.ts";
-import { isDeleting, keyOf, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
-import type { Needs, Step } from "../contract/reconciler.ts";
+import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
+import { type Needs, type Step, warn } from "../contract/step.ts";
 import { keyOfDefinition } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import type { asInterface } from "../networks/objects.ts";
@@ -145,8 +145,4 @@ function isInUse(claim: Bag, heldFor: string, view: VmView): boolean {
   if (isPlugged && !isEnding && runsFor(view) === heldFor && (hasPod || !isLost(claim))) return true;
   const isOther = (element: Of<typeof asInterface>) => isOfOtherNetwork(element, claim, view);
   return view.pods.some((pod) => !isGated(pod) && hasTraceOf(pod, { name, nic, ips, isOther }));
-}
-
-function warn(about: Bag, message: string): Step {
-  return { verb: "warn", about: keyOf(about), message };
 }

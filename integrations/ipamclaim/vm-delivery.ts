@@ -1,7 +1,7 @@
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Of } from "../../schema/shape.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
-import type { Step } from "../contract/reconciler.ts";
+import type { Step } from "../contract/step.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
 import { isGated, otherGates } from "../networks/gated-pod.ts";
 import type { asInterface } from "../networks/objects.ts";

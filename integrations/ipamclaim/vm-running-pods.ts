@@ -2,7 +2,7 @@ import { partition } from "../../core/partition.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { type Of, raw } from "../../schema/shape.ts";
 import { isDeleting, keyOf } from "../contract/object-metadata.ts";
-import type { Needs, Step } from "../contract/reconciler.ts";
+import type { Needs, Step } from "../contract/step.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
 import type { asInterface } from "../networks/objects.ts";
 import {

@@ -2,10 +2,11 @@ import { nodeOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { mapping } from "../../schema/shape.ts";
 import type { ClusterPart } from "../contract/cluster-integration.ts";
+import type { Known } from "../contract/known.ts";
 import { isManaged } from "../contract/managed-by.ts";
-import { isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
-import type { Known, Report } from "../contract/report.ts";
+import { type Step, warn } from "../contract/step.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
 import { configMapName } from "./config-map.ts";
@@ -97,25 +98,27 @@ function ownersNamed(name: string): string[] {
 }
 
 /** A ConfigMap has no status: what is wrong with it, Events say. */
-function report({ object, made, find }: Known): Report {
-  if (object.kind !== hostKind) return {};
+function report({ object, made, find }: Known): Step[] {
+  if (object.kind !== hostKind) return [];
   const host = hostState(object);
   const isStaying = ({ object: one, isWanted }: Known["made"][number]) =>
     isWanted && isManaged(one) && !isDeleting(one);
   const { name, namespace, networkData } = host;
   const used = usedBy(host, (secret) => find(keyOfSecret(namespace, secret)) !== undefined);
-  const annotations = { [usedAnnotation]: used.length === 0 ? undefined : used.join(",") };
+  const annotated = annotateSteps(object, used.length === 0 ? undefined : used.join(","));
   const link = linkOf(host, made.some(isStaying));
-  if (link === "none") return { annotations };
-  if (link === "set")
-    return {
-      annotations,
-      spec: { networkData: { name, namespace } },
-      yields: true,
-      needs: keyOfSecret(namespace, name),
-    };
+  if (link === "none") return annotated;
+  const needs = { keys: [keyOfSecret(namespace, name)] };
+  const spec = { networkData: { name, namespace } };
+  if (link === "set") return [...annotated, { verb: "apply", object, spec, needs, yields: true }];
   const message = `spec.networkData names Secret ${networkData?.name}, and the addresses of this host are in Secret ${name}`;
-  return { annotations, refused: `${message}. Remove that field, and the controller sets it.` };
+  return [warn(object, `${message}. Remove that field, and the controller sets it.`), ...annotated];
+}
+
+/** Has a host say which Secrets its objects use; undefined if none. */
+function annotateSteps(object: Bag, used: string | undefined): Step[] {
+  if (annotationsOf(object)[usedAnnotation] === used) return [];
+  return [{ verb: "change", object, fields: { metadata: { annotations: { [usedAnnotation]: used ?? null } } } }];
 }
 
 function keyOfSecret(namespace: string, name: string): string {

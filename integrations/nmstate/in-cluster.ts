@@ -6,10 +6,11 @@ import { asList, type Bag } from "../../schema/objects.ts";
 import { raw } from "../../schema/shape.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/integration.ts";
+import type { Known } from "../contract/known.ts";
 import type { RolloutHealth } from "../contract/made-objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
-import type { Known, Report } from "../contract/report.ts";
+import type { Step } from "../contract/step.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName, nodeOf } from "./child.ts";
@@ -135,10 +136,10 @@ function concerns(object: Bag): Concern {
 }
 
 /** The parked policy: the key that parks it, and how its nodes fare. */
-function report({ object, made, rejected, pending }: Known, facts: Facts): Report {
+function report({ object, made, rejected, pending }: Known, facts: Facts): Step[] {
   const { nodes } = facts;
   const { value: policy, issues = [] } = parsePolicy(object);
-  if (policy !== undefined && !asksHere(policy, facts)) return {};
+  if (policy !== undefined && !asksHere(policy, facts)) return [];
   const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
@@ -165,8 +166,10 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Repor
     reasons: [...new Set(reasons)],
     rejected: rejected === undefined ? undefined : inSentences({ message: rejected, ...step }),
   });
-  const unlock = unlocking(asPolicy(object).status.conditions);
-  return { spec, conditions, ...(unlock === undefined ? {} : { unlock }) };
+  const status = (conditions: readonly Bag[]) => ({ verb: "status", object, conditions, hasHeartbeat: true }) as const;
+  const isParked = asPolicy(object).spec.nodeSelector?.[parkKey] === "parked";
+  const unlock = isParked ? undefined : unlocking(asPolicy(object).status.conditions);
+  return [...(unlock === undefined ? [] : [status(unlock)]), { verb: "apply", object, spec }, status(conditions)];
 }
 
 /** The nodes that have a policy of their own, by how they fare: where DNS servers are set beside it, as the worse of both. */
@@ -248,7 +251,7 @@ export const nmstateInCluster: ClusterIntegration<NmstateModel> = {
     gone: goneFromNodes,
     owners: { unservable: unselectable },
   },
-  report: (known, facts) => ({ ...report(known, facts), hasHeartbeat: true }),
+  report,
   made: {
     rollout: {
       limit,

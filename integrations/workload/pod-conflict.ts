@@ -2,7 +2,7 @@ import { formatAddress, formatOwner } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { conflictsAnnotation } from "../../schema/pool-conflicts.ts";
 import { isDeleting, keyOf } from "../contract/object-metadata.ts";
-import type { Step } from "../contract/reconciler.ts";
+import type { Step } from "../contract/step.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import { hasRun } from "./detect-status.ts";
 import type { WorkloadName } from "./pod-addresses.ts";

@@ -2,13 +2,14 @@ import { byCodeUnit, formatOwner } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { isDeleting, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
-import type { Needs, Reconciler, Step } from "../contract/reconciler.ts";
+import type { Reconciler } from "../contract/reconciler.ts";
+import { type Needs, type Step, warn } from "../contract/step.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
-import { type Addresses, addressesToTell, podsOf, tell, warn } from "./pod-told.ts";
+import { type Addresses, addressesToTell, podsOf, tell } from "./pod-told.ts";
 import {
   hasEnded,
   indexAnnotation,

@@ -2,7 +2,7 @@ import { mayMeetAll, nodesWith } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, keyOf, nameOf } from "../contract/object-metadata.ts";
-import type { Needs, Step } from "../contract/reconciler.ts";
+import { type Needs, type Step, warn } from "../contract/step.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../networks/attachment-definition.ts";
 import { boundPools } from "../networks/bound-pools.ts";
 import { otherGates } from "../networks/gated-pod.ts";
@@ -159,8 +159,4 @@ function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): bo
 
 function otherNodes({ kind, name }: WorkloadName): string {
   return `its addresses are kept, and for other nodes than its nodeSelector names: change that back, or delete ${kind} ${name}, and make it again once they are free`;
-}
-
-export function warn(pod: Bag, message: string): Step & { readonly verb: "warn" } {
-  return { verb: "warn", about: keyOf(pod), message };
 }

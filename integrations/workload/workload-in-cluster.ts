@@ -3,10 +3,11 @@ import { type Bag, placeless } from "../../schema/objects.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
 import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import type { Known } from "../contract/known.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, isDeleting, keyOf, nameOf, namespaceOf, uidOf } from "../contract/object-metadata.ts";
 import { issuesOf } from "../contract/read-each.ts";
-import type { Known, Report } from "../contract/report.ts";
+import { type Step, warn } from "../contract/step.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
@@ -207,18 +208,18 @@ function keyOfMap(owner: string): string {
  *  are of plans, and it has no ConfigMap | that a plan is to give them
  *  any other                            | why some pods have none
  */
-function report({ object, made, find, pending: [pending] }: Known, known: Facts): Report {
+function report({ object, made, find, pending: [pending] }: Known, known: Facts): Step[] {
   const workload = isWorkload(object) || asksController(object) ? parseWorkload(object).value : undefined;
-  if (workload === undefined || isDeleting(object)) return {};
+  if (workload === undefined || isDeleting(object)) return [];
   const facts: Facts = { ...known, authority: "Cluster" };
   const sources = sourcesFound(workload, find);
   const wrong = wrongWith(workload, sources, facts);
-  if (wrong !== undefined) return { refused: [wrong.message, wrong.hint].filter(Boolean).join(". ") };
-  if (servedNetworks(workload, sources, facts).value?.length === 0) return { refused: unbound };
+  if (wrong !== undefined) return [warn(object, [wrong.message, wrong.hint].filter(Boolean).join(". "))];
+  if (servedNetworks(workload, sources, facts).value?.length === 0) return [warn(object, unbound)];
   const isPlanned = !isServed(workload, sources, facts);
   const hasMap = made.some((one) => workloadOfMap(one.object) !== undefined && !isManaged(one.object));
-  if (isPlanned) return hasMap ? {} : { refused: workload.kind === "Pod" ? unplanned : planned };
-  return pending === undefined ? {} : { refused: pending.message };
+  if (isPlanned) return hasMap ? [] : [warn(object, workload.kind === "Pod" ? unplanned : planned)];
+  return pending === undefined ? [] : [warn(object, pending.message)];
 }
 
 const unbound =

@@ -1,11 +1,12 @@
 import { type Allocation, formatAddress, formatOwner, ownerOfKey, parseAddress, type Use } from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import type { Facts } from "../../integrations/contract/facts.ts";
+import type { Known } from "../../integrations/contract/known.ts";
 import { kindInGroup } from "../../integrations/contract/object-key.ts";
 import { isDeleting, keyOf, labelsOf, nameOf, namespaceOf } from "../../integrations/contract/object-metadata.ts";
 import type { Reconciler } from "../../integrations/contract/reconciler.ts";
 import type { Recording } from "../../integrations/contract/recording.ts";
-import type { Known, Report } from "../../integrations/contract/report.ts";
+import type { Step } from "../../integrations/contract/step.ts";
 import type { System } from "../../integrations/contract/system.ts";
 import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
 import { isGated, isOver, otherGates } from "../../integrations/networks/gated-pod.ts";
@@ -49,13 +50,13 @@ function usesOf({ object, at }: LocatedObject): Use[] {
 }
 
 /** Its status. A pool that gives nothing now takes nothing away. */
-function report({ lines: [line], pending: [pending], rejected }: Known, { pools }: Facts): Report {
+function report({ object, lines: [line], pending: [pending], rejected }: Known, { pools }: Facts): Step[] {
   const pool = line && pools.get(line.pool);
-  if (line !== undefined && pool === undefined) return {};
-  const address = line && pool ? `${formatAddress(line.address)}/${pool.prefix.length}` : "";
-  const [status, reason] = address === "" ? ["False", "NoAddress"] : ["True", "Allocated"];
+  if (line !== undefined && pool === undefined) return [];
+  const address = line && pool && `${formatAddress(line.address)}/${pool.prefix.length}`;
+  const [status, reason] = address === undefined ? ["False", "NoAddress"] : ["True", "Allocated"];
   const message = rejected ?? pending?.message ?? "";
-  return { fields: { address }, conditions: [{ type: "Ready", status, reason, message }] };
+  return [{ verb: "status", object, fields: { address }, conditions: [{ type: "Ready", status, reason, message }] }];
 }
 
 /** Who is concerned, and what frees an address: that no Printer and no pod shows it. Time never does. */

@@ -11,9 +11,10 @@ import {
 } from "../../../core/index.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import type { DefinedPool, Facts, RenderedObject } from "../../../integrations/contract/integration.ts";
+import type { Known } from "../../../integrations/contract/known.ts";
 import { type ReadObject, readEach } from "../../../integrations/contract/read-each.ts";
 import type { Recording } from "../../../integrations/contract/recording.ts";
-import type { Known, Report } from "../../../integrations/contract/report.ts";
+import type { Step } from "../../../integrations/contract/step.ts";
 import type { Concern, WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import { parsePoolSpec } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
@@ -140,17 +141,15 @@ function recording(): Recording {
   };
 }
 
-function report({ rejected, pools, pending }: Known): Report {
-  return {
-    fields: {
-      rejected: rejected ?? "",
-      pending: pending.map(({ claim }) => claim),
-      pools: Object.fromEntries(
-        pools.map(({ name, conditions, fields }) => [name, `${conditions[0]?.reason} ${fields.allocated}`]),
-      ),
-    },
-    conditions: [],
+function report({ object, rejected, pools, pending }: Known): Step[] {
+  const fields = {
+    rejected: rejected ?? "",
+    pending: pending.map(({ claim }) => claim),
+    pools: Object.fromEntries(
+      pools.map(({ name, conditions, fields }) => [name, `${conditions[0]?.reason} ${fields.allocated}`]),
+    ),
   };
+  return [{ verb: "status", object, fields, conditions: [] }];
 }
 
 function concerns({ kind, metadata }: Bag): Concern {

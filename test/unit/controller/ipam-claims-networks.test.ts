@@ -216,10 +216,12 @@ it("a claim that comes back for another network is told nothing by a record of t
   const say = (network: string, status?: Bag) => {
     const object = { ...claim("a", {}, network), status };
     const known = { object, find, made: [], pools: [], lines: [line], releasing: [], pending: [] };
-    const { conditions, finalizer } = reportClaim(known, { nodes: [], pools, find, allOf });
-    return [conditionOf(conditions, "IPsAllocated")?.status, finalizer?.isWanted];
+    const steps = reportClaim(known, { nodes: [], pools, find, allOf });
+    const conditions = steps.flatMap((step) => (step.verb === "status" ? step.conditions : []));
+    const wanted = steps.flatMap((step) => (step.verb === "finalizer" ? step.isWanted : []));
+    return [conditionOf(conditions, "IPsAllocated")?.status, ...wanted];
   };
-  const nothing = [undefined, undefined];
+  const nothing = [undefined];
   expect([say("green"), say("plain"), say("red")]).toEqual([nothing, nothing, ["True", true]]);
   // A pod may run with what it shows, whatever its network says meanwhile.
   expect(say("green", { ips: ["10.0.0.1/24"] })).toEqual(["True", true]);

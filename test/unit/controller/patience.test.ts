@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { Debounce } from "../../../controller/write/debounce.ts";
-import type { Step } from "../../../integrations/contract/reconciler.ts";
+import type { Step } from "../../../integrations/contract/step.ts";
 
 const change = (uid: string, after?: number): Step => {
   const object = { metadata: { name: "same", uid } };

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import type { Step } from "../../../integrations/contract/reconciler.ts";
+import type { Step } from "../../../integrations/contract/step.ts";
 import type { WatchedKind } from "../../../integrations/contract/watched-kind.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { SimReconciler } from "../../support/sim/reconciler.ts";
@@ -71,6 +71,24 @@ describe("what a reconciler does of a look", () => {
     sim.remove("ConfigMap", "a");
     await look();
     expect(isDone("b")).toBe(true);
+  });
+
+  it("one step of an object after the other, each on what the one before has left", async () => {
+    const { sim, look, isDone } = await begin(["a"], (all) =>
+      toDo(all).flatMap((object): Step[] => [
+        { verb: "finalizer", object, name: "example.org/a", isWanted: true },
+        { verb: "status", object, fields: { some: "status" }, conditions: [] },
+        done(object),
+      ]),
+    );
+    await look();
+    const { metadata, status } = sim.object("ConfigMap", "a") as Bag;
+    expect([isDone("a"), asBag(metadata)?.finalizers, status]).toEqual([
+      true,
+      ["example.org/a"],
+      { some: "status", conditions: [] },
+    ]);
+    expect(sim.requests).toHaveLength(3);
   });
 
   it("at most a hundred steps by one answer of the server", async () => {

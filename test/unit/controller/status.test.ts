@@ -62,6 +62,12 @@ describe("statusPatch", () => {
     ).toBeUndefined();
   });
 
+  it("a field that is undefined is taken away, once", () => {
+    const status = { fields: { address: undefined }, conditions: [wanted] };
+    expect(statusPatch(there({}, { address: "10.0.0.1" }), status, plain, now)).toMatchObject({ address: null });
+    expect(statusPatch(there(), status, plain, now)).toBeUndefined();
+  });
+
   it("a heartbeat goes along, and is no reason to write", () => {
     const beating = { hasHeartbeat: true };
     expect(statusPatch(there({ lastHeartbeatTime: old }), { conditions: [wanted] }, beating, now)).toBeUndefined();

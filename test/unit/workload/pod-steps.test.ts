@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import type { Facts } from "../../../integrations/contract/facts.ts";
+import type { Known } from "../../../integrations/contract/known.ts";
 import { objectKey } from "../../../integrations/contract/object-key.ts";
-import type { Step } from "../../../integrations/contract/reconciler.ts";
-import type { Known } from "../../../integrations/contract/report.ts";
+import type { Step } from "../../../integrations/contract/step.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
 import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
@@ -182,6 +182,6 @@ it("of a workload that is being deleted, nothing is said", () => {
     const known = { object: { ...object, metadata }, made: [], find: () => undefined, pending: [] } as unknown as Known;
     return workloadsInCluster.report?.(known, { nodes: [], pools: new Map() } as Facts);
   };
-  expect(report(object.metadata)).toHaveProperty("refused");
-  expect(report({ ...object.metadata, deletionTimestamp })).toEqual({});
+  expect(report(object.metadata)).toMatchObject([{ verb: "warn" }]);
+  expect(report({ ...object.metadata, deletionTimestamp })).toEqual([]);
 });

@@ -19,27 +19,3 @@ export interface Known {
   /** Claims of it that get nothing, each with the reason. */
   readonly pending: readonly { readonly claim: string; readonly code: string; readonly message: string }[];
 }
-
-/** What a source object is to say. */
-export interface Report {
-  /** What the controller owns of its spec; absent if that is nothing. */
-  readonly spec?: Bag;
-  /** The object, by its key, without which this must not be said: the server is asked whether it is as it is seen. */
-  readonly needs?: string;
-  /** Is what somebody else says of these fields left as it is? Otherwise they are the controller's whoever had them. */
-  readonly yields?: boolean;
-  /** Why it is left as somebody else wants it. */
-  readonly refused?: string;
-  /** Conditions without which its spec may not be changed; absent where it may. */
-  readonly unlock?: readonly Bag[];
-  /** Fields of its status beside the conditions. */
-  readonly fields?: Bag;
-  /** Its conditions without their times; absent if they are not ours to say. */
-  readonly conditions?: readonly Bag[];
-  /** Have they `lastHeartbeatTime`? */
-  readonly hasHeartbeat?: boolean;
-  /** Annotations that it is to have, or that it is not. */
-  readonly annotations?: Readonly<Record<string, string | undefined>>;
-  /** A finalizer that it is to have, or that it is not. */
-  readonly finalizer?: { readonly name: string; readonly isWanted: boolean };
-}

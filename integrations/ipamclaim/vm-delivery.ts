@@ -3,7 +3,8 @@ import type { Of } from "../../schema/shape.ts";
 import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata.ts";
 import type { Step } from "../contract/step.ts";
 import { networksAnnotation } from "../networks/attachment-definition.ts";
-import { isGated, otherGates } from "../networks/gated-pod.ts";
+import { isGated } from "../networks/gated-pod.ts";
+import { inject } from "../networks/inject.ts";
 import type { asInterface } from "../networks/objects.ts";
 import { podInterfaceOf } from "./claim-name.ts";
 import { shownIps } from "./claim-status.ts";
@@ -13,11 +14,11 @@ import type { VmNetwork } from "./virtual-machine.ts";
 import { askedBy } from "./vm-asked.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import {
-  annotationsFor,
   type Given,
   givenIn,
   type NetworkOnPod,
   needsOf,
+  networksFor,
   runningPodSteps,
   warningsOf,
 } from "./vm-running-pods.ts";
@@ -59,12 +60,9 @@ function stepsForGated(pod: Bag, view: VmView): Step[] {
   if (elements === undefined) return warningsOf(pod, { why: `annotation ${networksAnnotation} is no JSON` });
   const found = networksOn(pod, view).map((one) => one.find());
   if (found.some((one) => "why" in one)) return found.flatMap((one) => warningsOf(pod, one));
-  const annotations = annotationsFor(elements, found.flatMap(givenIn));
-  const fields = {
-    ...(elements.length === 0 ? {} : { metadata: { annotations } }),
-    spec: { schedulingGates: otherGates(pod) },
-  };
-  return [{ verb: "change", object: pod, fields, needs: needsOf(view) }];
+  const given = found.flatMap(givenIn);
+  const annotations = elements.length === 0 ? {} : { [networksAnnotation]: networksFor(elements, given) };
+  return [inject(pod, { given, annotations }, needsOf(view))];
 }
 
 /** The networks of its VM that a pod is told, each with the interface in the pod. */

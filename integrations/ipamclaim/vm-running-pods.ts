@@ -70,13 +70,12 @@ export function runningPodSteps(
   const added = plugged.flatMap(givenIn);
   const after = [...given, ...adopted, ...added];
   const mayRewrite = added.length > 0 || isSettled(instance) || isDeleting(instance) || isDeleting(pod);
-  const next = annotationsFor(elements, after);
   const annotations = {
     ...(after.length !== before.length || added.length + adopted.length > 0
-      ? { [allocatedAnnotation]: next[allocatedAnnotation] }
+      ? { [allocatedAnnotation]: JSON.stringify(after) }
       : {}),
     ...(mayRewrite && after.some((one) => !isTold(elements, one))
-      ? { [networksAnnotation]: next[networksAnnotation] }
+      ? { [networksAnnotation]: networksFor(elements, after) }
       : {}),
   };
   const change = { verb: "change", object: pod, fields: { metadata: { annotations } } } as const;
@@ -131,14 +130,14 @@ export function warningsOf(pod: Bag, found: Given): Step[] {
   return [{ verb: "warn", about: keyOf(pod), message, ...(after !== undefined && { after }) }];
 }
 
-/** Returns the annotations of a pod whose interfaces were given these. */
-export function annotationsFor(elements: readonly Of<typeof asInterface>[], given: readonly PodAllocation[]) {
+/** Returns the networks of a pod whose interfaces were given these, as Multus reads them. */
+export function networksFor(elements: readonly Of<typeof asInterface>[], given: readonly PodAllocation[]): string {
   const byInterface = new Map(given.map((one) => [one.interface, one]));
   const told = elements.map((element, i) => {
     const allocation = byInterface.get(interfaceOf(element, i));
     return allocation === undefined ? raw(element) : { ...raw(element), ...toldToMultus(allocation) };
   });
-  return { [networksAnnotation]: JSON.stringify(told), [allocatedAnnotation]: JSON.stringify(given) };
+  return JSON.stringify(told);
 }
 
 /** Returns what addresses are given by: the server is asked for these first. */

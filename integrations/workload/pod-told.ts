@@ -5,9 +5,9 @@ import { annotationsOf, keyOf, nameOf } from "../contract/object-metadata.ts";
 import { type Needs, type Step, warn } from "../contract/step.ts";
 import { attachmentKind, defaultNetworkAnnotation, keyOfDefinition } from "../networks/attachment-definition.ts";
 import { boundPools } from "../networks/bound-pools.ts";
-import { otherGates } from "../networks/gated-pod.ts";
+import { inject } from "../networks/inject.ts";
 import { asPod } from "../networks/objects.ts";
-import { allocatedAnnotation } from "../networks/pod-allocation.ts";
+import type { PodAllocation } from "../networks/pod-allocation.ts";
 import { isBound, readBound } from "./bound-network.ts";
 import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
@@ -94,21 +94,19 @@ export function tell(pod: Bag, index: number, addresses: Addresses): Step[] {
   if (!mayMeetAll([...selected, ...entry.nodes])) return [warn(pod, otherNodes(workload))];
   const annotations = {
     ...sayNetworks(networks),
-    [allocatedAnnotation]: JSON.stringify(givenOn(networks)),
     ...toldToDetect(pod, networks, checksInMap(map)),
     [indexAnnotation]: `${workload.kind}/${workload.name}/${index}`,
   };
-  const fields = {
-    metadata: { annotations },
-    spec: { ...affinityWith(pod.spec, entry.nodes), schedulingGates: otherGates(pod) },
-  };
+  const spec = affinityWith(pod.spec, entry.nodes);
   const others = told.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
-  return [{ verb: "change", object: pod, fields, needs: addresses.needs(others) }];
+  return [inject(pod, { given: givenOn(networks), annotations, spec }, addresses.needs(others))];
 }
 
 /** What the interfaces of a pod are given. */
-function givenOn(networks: readonly PodNetwork[]) {
-  return networks.flatMap(({ nic, element: { ips } }) => (ips === undefined ? [] : { interface: nic, ips }));
+function givenOn(networks: readonly PodNetwork[]): PodAllocation[] {
+  return networks.flatMap(({ nic, element: { ips } }) =>
+    Array.isArray(ips) ? { interface: nic, ips: ips.map(String) } : [],
+  );
 }
 
 /** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */

@@ -9,8 +9,9 @@ import type { Recording } from "../../integrations/contract/recording.ts";
 import type { Step } from "../../integrations/contract/step.ts";
 import type { System } from "../../integrations/contract/system.ts";
 import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
-import { isGated, isOver, otherGates } from "../../integrations/networks/gated-pod.ts";
-import { addressesGiven, allocatedAnnotation } from "../../integrations/networks/pod-allocation.ts";
+import { isGated, isOver } from "../../integrations/networks/gated-pod.ts";
+import { inject } from "../../integrations/networks/inject.ts";
+import { addressesGiven } from "../../integrations/networks/pod-allocation.ts";
 import { type Bag, type LocatedObject, placeless } from "../../schema/objects.ts";
 import { text, view } from "../../schema/shape.ts";
 import { isToy, toy } from "./toy-integration.ts";
@@ -83,9 +84,7 @@ const delivery: Reconciler = {
     const pod = belonging.find((one) => isGated(one) && !isDeleting(one));
     const { address } = asPrinter(printer).status;
     if (printer === undefined || pod === undefined || !address) return [];
-    const annotations = { [allocatedAnnotation]: JSON.stringify([{ interface: "net1", ips: [address] }]) };
-    const fields = { metadata: { annotations }, spec: { schedulingGates: otherGates(pod) } };
-    return [{ verb: "change", object: pod, fields, needs: { keys: [keyOf(printer)] } }];
+    return [inject(pod, { given: [{ interface: "net1", ips: [address] }] }, { keys: [keyOf(printer)] })];
   },
 };
 

@@ -17,6 +17,7 @@ import type {
   Integration,
   ReadObjects,
   Rendered,
+  UseReader,
 } from "../integrations/contract/integration.ts";
 import type { Unserved } from "../integrations/contract/unserved.ts";
 import { emptyFindings, type Findings, type NicNames } from "../schema/findings.ts";
@@ -73,9 +74,9 @@ export interface Source extends ReadObjects {
 }
 
 /** Those of the kinds that an integration reads; of the others, the reports that it understands, too. */
-export function objectsFor({ reads, usedIn }: Integration, { owned, others }: ReadObjects): ReadObjects {
+export function objectsFor({ reads, uses }: Integration, { owned, others }: ReadObjects): ReadObjects {
   const kinds = new Set<unknown>(reads.map(({ kind }) => kind));
-  const seen = new Set<unknown>([...kinds, ...usedIn]);
+  const seen = new Set<unknown>([...kinds, ...uses.map(({ kind }) => kind)]);
   return {
     owned: owned.filter(({ object }) => kinds.has(object.kind)),
     others: others.filter(({ object }) => seen.has(object.kind)),
@@ -153,20 +154,28 @@ function addUses(
   found: Findings,
 ): void {
   for (const [known, group] of Map.groupBy(objects, (object) => object.nodes ?? nodes)) {
-    const readers = integrations.map((integration) => integration.uses(known));
+    const readers = readersOfUses(integrations, known);
     for (const object of group) found.uses.push(...usesOf(object, readers, found));
   }
 }
 
+/** What reads the uses of objects, by the kinds of these. */
+export type ReadersOfUses = ReadonlyMap<unknown, readonly UseReader[]>;
+
+/** Those of integrations, where these are the nodes. */
+export function readersOfUses(integrations: readonly Integration[], nodes: readonly ClusterNode[]): ReadersOfUses {
+  const byKind = Map.groupBy(
+    integrations.flatMap(({ uses }) => uses),
+    ({ kind }) => kind,
+  );
+  return new Map([...byKind].map(([kind, all]) => [kind, all.map((one) => one.reader(nodes))]));
+}
+
 /** The uses that an object is. Of one that nobody knows for whom it is, it is the owner itself: nobody who has the address on record. */
-export function usesOf(
-  located: LocatedObject,
-  readers: readonly ReturnType<Integration["uses"]>[],
-  found: Findings,
-): Use[] {
+export function usesOf(located: LocatedObject, readers: ReadersOfUses, found: Findings): Use[] {
   const first = found.uses.length;
-  for (const read of readers) read(located, found);
   const { kind, metadata } = located.object;
+  for (const read of readers.get(kind) ?? []) read(located, found);
   const self = `${kind}/${(metadata as { name?: unknown } | undefined)?.name}`;
   return found.uses.splice(first).map(({ owner = self, ...use }) => ({ ...use, owner }));
 }

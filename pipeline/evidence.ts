@@ -5,7 +5,7 @@ import { readNetworkStates } from "../schema/network-states.ts";
 import type { ClusterNode } from "../schema/node.ts";
 import { objectsIn } from "../schema/objects-in-text.ts";
 import { type SourceFile, splitDocuments } from "../schema/yaml.ts";
-import { usesOf } from "./desired.ts";
+import { readersOfUses, usesOf } from "./desired.ts";
 import { integrations, tellingKinds, tellsAddresses } from "./integrations.ts";
 import { OwnerNames } from "./owner-names.ts";
 
@@ -53,7 +53,7 @@ function readObjects(file: SourceFile, nodes: readonly ClusterNode[], found: Fin
   const chunks = splitDocuments(file);
   const telling = chunks.filter((chunk) => tellsAddresses(chunk.text));
   const states = telling.length > 0 ? [] : chunks.filter((chunk) => /\bConfigMap\b/.test(chunk.text));
-  const readers = integrations.map((integration) => integration.uses(nodes));
+  const readers = readersOfUses(integrations, nodes);
   for (const chunk of [...telling, ...states]) {
     const objects = objectsIn(chunk);
     found.issues.push(...(objects.issues ?? []));

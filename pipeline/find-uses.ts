@@ -22,7 +22,7 @@ import { type LocatedObject, misspeltKind } from "../schema/objects.ts";
 import { isJson, linesOf, objectsIn, placeIn } from "../schema/objects-in-text.ts";
 import { isTemplated } from "../schema/template.ts";
 import { type Chunk, refuseConflicts, type SourceFile, splitDocuments } from "../schema/yaml.ts";
-import { usesOf } from "./desired.ts";
+import { readersOfUses, usesOf } from "./desired.ts";
 import { integrations, readKinds, tellingKinds, tellingWords, tellsAddresses } from "./integrations.ts";
 
 /**
@@ -56,7 +56,7 @@ export function findReadable(
   const foreign = new Set(read.flatMap(({ kind, runsAsIs }) => (runsAsIs ? kind : [])));
   const stated = kindPattern(tellingKinds().filter((kind) => !foreign.has(kind)));
   const scope = new Scope(pools);
-  const readers = integrations.map((integration) => integration.uses(nodes));
+  const readers = readersOfUses(integrations, nodes);
   const all = emptyFindings();
   const [lists, texts] = partition(files, isCsv);
   for (const list of lists) readCsv(list, all);

@@ -15,6 +15,8 @@ export type {
   Rendered,
   RenderedObject,
   UnsoundPool,
+  UseKind,
+  UseReader,
 } from "../integrations/contract/integration.ts";
 export type { Unserved } from "../integrations/contract/unserved.ts";
 

@@ -1,7 +1,7 @@
 import type { Allocation } from "../core/index.ts";
 import { capiSystem } from "../integrations/capi/system.ts";
 import type { ClusterIntegration } from "../integrations/contract/cluster-integration.ts";
-import type { Integration } from "../integrations/contract/integration.ts";
+import type { Integration, UseKind } from "../integrations/contract/integration.ts";
 import type { Reconciler } from "../integrations/contract/reconciler.ts";
 import type { AskedInCluster, System } from "../integrations/contract/system.ts";
 import { ipamClaimSystem } from "../integrations/ipamclaim/system.ts";
@@ -46,18 +46,20 @@ export function freeOnce({ claim }: Pick<Allocation, "claim">): string | undefin
 
 /** The kinds whose objects tell of somebody's addresses. */
 export function tellingKinds(): string[] {
-  return integrations.flatMap(({ usedIn }) => usedIn);
+  return telling().map(({ kind }) => kind);
 }
 
 /** A word for each of these objects that their text has in it, and few others. */
 export function tellingWords(): string[] {
-  return integrations.flatMap(({ usedIn, usedMarks }) => usedMarks ?? usedIn);
+  return telling().flatMap(({ kind, marks }) => marks ?? [kind]);
 }
 
 /** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
 export function tellsAddresses(text: string): boolean {
-  return integrations.some(
-    ({ usedIn, usedMarks = [""] }) =>
-      usedMarks.some((mark) => text.includes(mark)) && usedIn.some((kind) => text.includes(kind)),
-  );
+  return telling().some(({ kind, marks = [""] }) => text.includes(kind) && marks.some((mark) => text.includes(mark)));
+}
+
+/** These kinds; their text tells them apart. */
+function telling(): UseKind[] {
+  return integrations.flatMap(({ uses }) => uses).filter(({ marks }) => marks?.length !== 0);
 }

@@ -245,7 +245,8 @@ export function usesIn(report: Seen | undefined, integrations: readonly ClusterI
   if (report === undefined) return [];
   if (isNodeIPPool(report)) return foreignUses(report);
   const found = emptyFindings();
-  for (const integration of integrations) integration.uses([])(placeless(report), found);
+  for (const one of integrations.flatMap(({ uses }) => uses))
+    if (one.kind === report.kind) one.reader([])(placeless(report), found);
   return found.uses;
 }
 

@@ -9,7 +9,6 @@ type Printers = readonly { readonly name: string; readonly pool: string; readonl
 const printers: Integration<Printers> = {
   name: "printers",
   reads: [{ group: "example.org", kind: "Printer", plural: "printers", owns: () => true, mark: /kind: Printer/ }],
-  usedIn: [],
   read: ({ owned }) => ({
     value: owned.map((source) => {
       const { metadata, spec } = source.object as { metadata: { name: string }; spec: { pool: string } };
@@ -29,7 +28,7 @@ const printers: Integration<Printers> = {
     added: [],
     left: [],
   }),
-  uses: () => () => {},
+  uses: [],
 };
 
 const path = "manifests/printers.yaml";

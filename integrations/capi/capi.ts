@@ -12,13 +12,12 @@ export function capi(version: ClusterApiVersion): ClusterIntegration<CapiModel> 
     reads: [
       { group: ipamGroup, kind: claimKind, plural: "ipaddressclaims", owns: asksOurGroup, mark: /\bNodeIPPool\b/ },
     ],
-    usedIn: [addressKind],
     read: ({ owned }) => readEach(owned, parseAddressClaim),
     claims: claimsForAddresses,
     isClaim: isAddressClaim,
-    freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)",
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
-    uses: () => usesOfAddress,
+    uses: [{ kind: addressKind, reader: () => usesOfAddress }],
+    freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)",
     ...capiInCluster(version),
   };
 }

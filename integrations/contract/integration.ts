@@ -92,6 +92,21 @@ export interface ReadObjects {
   readonly others: readonly LocatedObject[];
 }
 
+/** A kind of object that shows which addresses owners use. */
+export interface UseKind {
+  readonly kind: string;
+  /** Words of which the text of such an object has one, besides its kind; absent where its kind says enough, empty where documents say no kind. */
+  readonly marks?: readonly string[];
+  /**
+   * Returns what adds the addresses that such an object uses to findings, where these are the nodes. Where an object does not tell for
+   * whom, its uses have no owner.
+   */
+  reader(nodes: readonly ClusterNode[]): UseReader;
+}
+
+/** Adds what an object uses to findings. */
+export type UseReader = (object: LocatedObject, found: Findings) => void;
+
 /**
  * What nodeippool knows of one foreign system: a handful of pure functions. A folder of YAML, a cdk8s app, a Pulumi program
  * and the controller differ only in where objects come from and where results go.
@@ -105,7 +120,7 @@ export interface ReadObjects {
  * | `claims`    | who asks which pool for what                                                         |
  * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
  * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
- * | `uses`      | which addresses do objects use, where, for whom                                      |
+ * | `uses`      | which kinds show which addresses are used, where, for whom; often none               |
  * | `aliases`   | what do lists and reports call one of my owners                                      |
  * | `isNic`     | does a list mean one of my owners by what it calls a NIC                             |
  * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
@@ -122,10 +137,6 @@ export interface Integration<Model = unknown> {
   readonly reads: readonly ReadKind[];
   /** Are its owners nodes? Its objects ask for nothing where there are none. */
   readonly isOfNodes?: boolean;
-  /** The kinds that `uses` understands: those that it reads, and the reports of what is really there. */
-  readonly usedIn: readonly string[];
-  /** What the text of such an object has in it besides, one of these; absent where its kind says enough. */
-  readonly usedMarks?: readonly string[];
   read(objects: ReadObjects): Parsed<Model>;
   /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
   pools?(model: Model): readonly DefinedPool[];
@@ -137,11 +148,7 @@ export interface Integration<Model = unknown> {
   isClaim(claim: string): boolean;
   /** Of releasing lines it is given those of its own claims. Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
   render(model: Model, facts: Facts, holdings: Holdings): Rendered;
-  /**
-   * What adds the addresses that an object uses to findings, where these are the nodes. Where an object does not tell for
-   * whom, its uses have no owner.
-   */
-  uses(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void;
+  readonly uses: readonly UseKind[];
   /** What those who speak of nodes, and their objects, call one of its owners, the surest first; none for owners of others. */
   aliases?(owner: string): readonly string[];
   /** Is one of its owners for what a list calls a NIC? Undefined for owners of others. */

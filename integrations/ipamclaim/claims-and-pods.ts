@@ -11,11 +11,10 @@ import { podsKind, usesOfPod } from "./vm-pods.ts";
  */
 export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
   ...ipamClaimsInCluster,
-  usedIn: [...ipamClaimsInCluster.usedIn, podsKind.kind],
-  uses: (objects) => (located, found) => {
-    ipamClaimsInCluster.uses(objects)(located, found);
-    found.uses.push(...usesOfPod(located));
-  },
+  uses: [
+    ...ipamClaimsInCluster.uses,
+    { kind: podsKind.kind, reader: () => (pod, found) => void found.uses.push(...usesOfPod(pod)) },
+  ],
   recording: {
     ...ipamClaimsInCluster.recording,
     kinds: [...ipamClaimsRecording.kinds, { ...podsKind, says: "report", mayHaveAny: true }],

@@ -35,7 +35,6 @@ export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
     { group: attachmentGroup, kind: attachmentKind, plural: attachmentPlural, owns: mayPersist, mark: /(?!)/ },
     { group: attachmentGroup, kind: ipamClaimKind, plural: "ipamclaims", owns: isIpamClaim, mark: /(?!)/ },
   ],
-  usedIn: [ipamClaimKind],
   read: readClaims,
   claims: ({ networks, requests }, facts) => {
     const own = requests.flatMap((request) => ours(request, facts));
@@ -47,9 +46,14 @@ export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
   },
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
   render: () => ({ instead: new Map(), added: [], left: [] }),
-  uses: () => (located, found) => {
-    if (isHeldByUs(located)) found.uses.push(...usesOf(located));
-  },
+  uses: [
+    {
+      kind: ipamClaimKind,
+      reader: () => (located, found) => {
+        if (isHeldByUs(located)) found.uses.push(...usesOf(located));
+      },
+    },
+  ],
   report: reportClaim,
   recording: {
     ...ipamClaimsRecording,

@@ -105,7 +105,7 @@ export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddre
 /** Each address in a status is its claim's, whoever gave it. */
 export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
   const { object } = located;
-  const { value: claim } = parseIpamClaim(object);
+  const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};
   if (claim === undefined) return;
   found.speaks = true;
   const owner = `${ipamClaimKind}/${claim.namespace}:${claim.name}`;

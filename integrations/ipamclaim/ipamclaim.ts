@@ -62,14 +62,16 @@ export const ipamclaim: Integration<IpamClaimModel> = {
     read(vmGroup, vmiKind, "virtualmachineinstances", isOnNetworks, /networkName/),
     read(attachmentGroup, ipamClaimKind, "ipamclaims", isIpamClaim, /kind: IPAMClaim/),
   ],
-  usedIn: [ipamClaimKind, attachmentKind],
   read: readModel,
   pools: ({ networks }) => networks.pools,
   unserved: (model, facts) => unservedClaims([...model.unread, ...served(model, facts).unread], model.sources),
   claims: (model, facts) => served(model, facts).claims,
   isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
   render: renderClaims,
-  uses: () => usesOf,
+  uses: [
+    { kind: ipamClaimKind, reader: () => usesOfIpamClaim },
+    { kind: attachmentKind, reader: () => usesOfDefinition },
+  ],
   aliases,
   isNic,
   freeOnce: "its IPAMClaim is gone (kubectl get ipamclaims -A)",
@@ -146,9 +148,7 @@ function addressesOf(
 }
 
 /** What a definition names is nobody's: its subnets, and what it excludes. */
-function usesOf(located: LocatedObject, found: Findings): void {
-  const { object } = located;
-  if (isIpamClaim(object)) usesOfIpamClaim(located, found);
+function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
   if (!mayPersist(object)) return;
   found.speaks = true;
   for (const word of configText(object).split(/[^\dA-Fa-f.:]+/)) {

@@ -14,14 +14,13 @@ import { metal3Part } from "./in-cluster.ts";
 import { type Infra, nameOfObjects } from "./infra.ts";
 import { type Metal3Model, metal3 } from "./metal3.ts";
 import { networksOf } from "./template.ts";
-import { usesOfHosts } from "./uses.ts";
+import { networkDataKind, usesOfSecret } from "./uses.ts";
 
 /** The same configuration in a ConfigMap of this namespace: the controller allocates, and each host has its Secret. */
 export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Model> {
-  const { name, usedIn, claims, isClaim, conflicts } = metal3;
+  const { name, claims, isClaim, conflicts } = metal3;
   return {
     name,
-    usedIn,
     claims,
     isClaim,
     ...(conflicts && { conflicts }),
@@ -42,7 +41,7 @@ export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Mod
         at,
       })),
     render: (model, _, holdings) => renderSecrets(model, namespace, holdings),
-    uses: () => usesOfHost,
+    uses: [{ kind: networkDataKind, reader: () => usesOfHost }],
     ...metal3Part(namespace),
   };
 }
@@ -54,7 +53,7 @@ function isConfiguration(object: LocatedObject["object"]): boolean {
 /** A host has one address of a network, on whichever link: what the Secret of its name says. What a copy says may be in use, but is not the host's. */
 function usesOfHost(located: LocatedObject, found: Findings): void {
   const first = found.uses.length;
-  usesOfHosts(located, found);
+  usesOfSecret(located, found);
   const { name } = metadataOf(located.object);
   const uses = found.uses.splice(first).map(({ interface: _, ...use }) => use);
   found.uses.push(

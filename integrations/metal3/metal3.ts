@@ -12,7 +12,7 @@ import { noCluster } from "./parse-cluster.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
 import { isUnsaid } from "./unsaid.ts";
-import { networkDataKind, usesOfHosts } from "./uses.ts";
+import { networkDataKind, usesOfInfra, usesOfSecret } from "./uses.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
 export type Metal3Model = readonly ReadObject<Infra>[];
@@ -30,8 +30,6 @@ export const metal3: Integration<Metal3Model> = {
       nameless: { field: "infra", quote: quoteInfra },
     },
   ],
-  usedIn: [networkDataKind],
-  usedMarks: ["networkData"],
   read: ({ owned }) => readEach(owned, ({ kind: _, ...document }) => parseInfra(document)),
   pools: (model) =>
     model.flatMap(({ value, source }) =>
@@ -47,11 +45,14 @@ export const metal3: Integration<Metal3Model> = {
     ),
   isClaim: (claim) => claim.startsWith("Host/"),
   render: renderInfra,
+  uses: [
+    { kind: networkDataKind, marks: ["networkData"], reader: () => usesOfSecret },
+    { kind: "Infra", marks: [], reader: () => usesOfInfra },
+  ],
+  conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
   formats: [osNetConfigFormat],
   files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
-  uses: () => usesOfHosts,
   aliases: aliasesOfHost,
-  conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
   freeOnce: "its host is deprovisioned (kubectl get bmh -A), or off for good",
 };
 

@@ -2,12 +2,12 @@ import type { Use } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
 import { ownerIn } from "./objects.ts";
-import { usesOfHosts } from "./uses.ts";
+import { usesOfSecret } from "./uses.ts";
 
 /** The addresses in a Secret; undefined if it cannot be read. */
 export function usesInSecret(secret: Bag): readonly Use[] | undefined {
   const found = emptyFindings();
-  usesOfHosts(placeless(secret), found);
+  usesOfSecret(placeless(secret), found);
   return found.speaks && found.issues.length + found.unreadable.length === 0 ? found.uses : undefined;
 }
 

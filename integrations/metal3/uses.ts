@@ -9,22 +9,8 @@ import { asData, asNetworkData } from "./views.ts";
 /** The kind of object that network data is in. */
 export const networkDataKind = "Secret";
 
-/**
- * Adds what an object says of the addresses of hosts:
- *
- *  object                     | addresses                       | owner
- *  ---------------------------+---------------------------------+---------------------------------------------
- *  Secret with network data   | each ip_address, with its link  | what its label says; unknown without it
- *  configuration (`infra`)    | its networks: nobody's          |
- *  everything else            | none                            |
- */
-export function usesOfHosts(located: LocatedObject, found: Findings): void {
-  const { object } = located;
-  if (object.kind === "Infra") for (const text of textsIn(object.infra)) addIdle(text, found);
-  if (object.kind === networkDataKind) readNetworkData(located, found);
-}
-
-function readNetworkData({ object, at }: LocatedObject, found: Findings): void {
+/** Adds each ip_address in the network data of a Secret, with its link, for the owner that its label says; without an owner where it says none. */
+export function usesOfSecret({ object, at }: LocatedObject, found: Findings): void {
   const { field, raw, text } = networkDataOf(object) ?? {};
   if (field === undefined || raw === undefined || text === undefined) return;
   found.speaks = true;
@@ -61,12 +47,15 @@ function networkDataOf(secret: Bag) {
   return { field: "data", raw: encoded, text: Buffer.from(encoded, "base64").toString() };
 }
 
+/** Adds what a configuration (`infra`) says of its networks: these addresses are nobody's. */
+export function usesOfInfra({ object }: LocatedObject, found: Findings): void {
+  for (const text of textsIn(object.infra)) {
+    const address = parseAddress(text).value;
+    if (address !== undefined) found.idle.add(address);
+  }
+}
+
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
-}
-
-function addIdle(text: string, found: Findings): void {
-  const address = parseAddress(text).value;
-  if (address !== undefined) found.idle.add(address);
 }

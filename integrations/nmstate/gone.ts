@@ -8,11 +8,11 @@ import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
 import { childName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
+import { readReport } from "./node-report.ts";
 import { asEnactment, asPolicy, asReport } from "./objects.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
-import { usesOn } from "./uses.ts";
 
 /**
  * Which releasing addresses are off their nodes, by what the cluster shows.
@@ -66,8 +66,7 @@ export function goneFromNodes(
   const byName = new Map(objects.map((object) => [`${object.kind}/${nameOf(object)}`, object]));
   const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
   const found = emptyFindings();
-  const read = usesOn(nodes);
-  for (const object of reports) read(placeless(object), found);
+  for (const report of reports) readReport(placeless(report), found);
   const { gone: off, kept } = provenGone(releasing, found.nodes, found.uses);
   const proven = new Set(off);
   const unused = new Set(kept.flatMap(({ line, isInUse }) => (isInUse ? [] : line)));

@@ -3,27 +3,20 @@ import type { Findings } from "../../schema/findings.ts";
 import { nameIssue } from "../../schema/names.ts";
 import { type ClusterNode, childLabels, hostnameLabel } from "../../schema/node.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
+import type { UseReader } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf } from "../contract/object-metadata.ts";
 import { nodeOf, owningNode } from "./child.ts";
 import { entriesOf, type ListedAddress, readAddress, useIn } from "./listed-address.ts";
 import { identifierOf } from "./nic-names.ts";
-import { readReport } from "./node-report.ts";
 import { asDesiredState, asPolicy } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 import { asTruth } from "./truth.ts";
 
-/** The kinds that say what a node has. */
-export const kindsWithAddresses = ["NodeNetworkState", "NodeNetworkConfigurationPolicy"];
-
-/** What adds the addresses that a policy or a node's report shows; nothing for other kinds. */
-export function usesOn(nodes: readonly ClusterNode[]): (object: LocatedObject, found: Findings) => void {
+/** Returns what adds the addresses that a policy shows to findings, where these are the nodes. */
+export function usesOfPolicies(nodes: readonly ClusterNode[]): UseReader {
   const select = selecting(nodes);
-  return (located, found) => {
-    const { kind } = located.object;
-    if (kind === "NodeNetworkState") readReport(located, found);
-    else if (kind === "NodeNetworkConfigurationPolicy") readPolicy(located, select, found);
-  };
+  return (policy, found) => readPolicy(policy, select, found);
 }
 
 function readPolicy({ object, at }: LocatedObject, select: Select, found: Findings): void {

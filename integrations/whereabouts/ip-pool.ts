@@ -9,6 +9,7 @@ import {
   ownerOfKey,
   parseBlock,
 } from "../../core/index.ts";
+import type { ReadKind } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { nameOf } from "../contract/object-metadata.ts";
 import { isOfGroup } from "../networks/attachment-definition.ts";
@@ -18,6 +19,15 @@ import type { SliceNetwork } from "./slice-network.ts";
 
 /** Where whereabouts records which pod has which address: of a slice there is one for its node. */
 export const ipPoolKind = "IPPool";
+
+/** How they are found: they tell which slices pods have addresses of. */
+export const ipPoolReads: ReadKind = {
+  group: slicePoolGroup,
+  kind: ipPoolKind,
+  plural: "ippools",
+  owns: () => false,
+  mark: /(?!)/,
+};
 
 export function isIPPool({ apiVersion, kind }: Bag): boolean {
   return kind === ipPoolKind && isOfGroup(apiVersion, slicePoolGroup);

@@ -105,6 +105,7 @@ const ifOtherwise =
 
 /** Adds the slice of each node, whoever gave it. */
 export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
+  if (!isSlicePool(object)) return;
   const range = parsePrefix(asNodeSlicePool(object).spec.range).value;
   const pool = nameOf(object);
   found.speaks = true;

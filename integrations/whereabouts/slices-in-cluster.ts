@@ -16,8 +16,8 @@ import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
 import type { Holdings, ReadObjects, Rendered, RenderedObject } from "../contract/integration.ts";
 import { slicesPart } from "./in-cluster.ts";
-import { ipPoolKind, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
+import { ipPoolReads, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
+import { nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
 import {
   attachmentReads,
   claimsOnNetwork,
@@ -38,8 +38,7 @@ interface SlicesModel {
 export function slicesInCluster(namespace: string): ClusterIntegration<SlicesModel> {
   return {
     name: "whereabouts",
-    reads: [attachmentReads, { ...slicePoolReads, owns: () => false }],
-    usedIn: [slicePoolKind, ipPoolKind],
+    reads: [attachmentReads, { ...slicePoolReads, owns: () => false }, ipPoolReads],
     read: readSlices,
     // A definition says nothing of who allocates: here it is the controller.
     pools: ({ networks }) =>
@@ -55,9 +54,7 @@ export function slicesInCluster(namespace: string): ClusterIntegration<SlicesMod
       }),
     isClaim: isSliceClaim,
     render: (model, facts, holdings) => renderPools(model, namespace, facts, holdings),
-    uses: () => (located, found) => {
-      if (isSlicePool(located.object)) readSlicePool(located, found);
-    },
+    uses: [{ kind: slicePoolKind, reader: () => readSlicePool }],
     ...slicesPart(namespace),
   };
 }
@@ -66,7 +63,7 @@ function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
   const networks = readNetworks(owned);
   if (networks.issues) return networks;
   const found = emptyFindings();
-  for (const one of others) if (isSlicePool(one.object)) readSlicePool(one, found);
+  for (const one of others) readSlicePool(one, found);
   const used = others.map(({ object }) => object).filter((object) => isIPPool(object) && isInUse(object));
   return { value: { networks: networks.value, listed: found.uses, used } };
 }

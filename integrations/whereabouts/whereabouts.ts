@@ -32,7 +32,6 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   name: "whereabouts",
   isOfNodes: true,
   reads: [attachmentReads, slicePoolReads],
-  usedIn: [slicePoolKind, attachmentKind],
   read: ({ owned }) => {
     const sources = owned.filter(({ object }) => namesSlices(object) || isSlicePool(object));
     return { value: { ...sliceNetworks(owned), sources } };
@@ -43,7 +42,10 @@ export const whereabouts: Integration<WhereaboutsModel> = {
   claims: ({ networks }, facts) => networks.flatMap((network) => claimsOnNetwork(network, facts)),
   isClaim: isSliceClaim,
   render: renderSlices,
-  uses: () => usesOfSlices,
+  uses: [
+    { kind: slicePoolKind, reader: () => readSlicePool },
+    { kind: attachmentKind, reader: () => usesOfDefinition },
+  ],
   freeOnce: "its IPPool has no allocations (kubectl get ippools -A -o yaml)",
   idle: ({ networks }, facts) => idleDefinitions(networks, facts),
 };
@@ -86,10 +88,8 @@ function namespaceOf({ object }: SourceObject): string {
 
 const mayBeUsed = "its pods may have addresses of it";
 
-/** What a NodeSlicePool gives to nodes. What a definition names is nobody's: its range, and what it excludes. */
-function usesOfSlices(located: LocatedObject, found: Findings): void {
-  const { object } = located;
-  if (isSlicePool(object)) readSlicePool(located, found);
+/** What a definition names is nobody's: its range, and what it excludes. */
+function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
   if (!namesSlices(object)) return;
   found.speaks = true;
   for (const word of `${asAttachmentDefinition(object).spec.config}`.split(/[^\dA-Fa-f.:]+/)) {

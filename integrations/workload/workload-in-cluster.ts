@@ -53,7 +53,6 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
     ...readsOf(asksController, isAbout),
     { group: "", kind: "Pod", plural: "pods", owns: asksController, mark: /(?!)/, runsAsIs: true },
   ],
-  usedIn: ["ConfigMap", workloadPods.kind],
   read: (objects) => {
     const model = readModel(objects, asksController);
     return model.unread.length > 0 ? { issues: issuesOf(model.unread) } : { value: model };
@@ -61,9 +60,10 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
   claims: (model, facts) => model.workloads.flatMap(({ value }) => claimsOfIndexes(value, model, facts)),
   isClaim: isOfWorkload,
   render: renderMaps,
-  uses: () => (located, found) => {
-    found.uses.push(...usesOfWorkloadPod(located), ...usesOfMap(located));
-  },
+  uses: [
+    { kind: "ConfigMap", reader: () => (map, found) => void found.uses.push(...usesOfMap(map)) },
+    { kind: workloadPods.kind, reader: () => (pod, found) => void found.uses.push(...usesOfWorkloadPod(pod)) },
+  ],
   recording: {
     kinds: kinds(),
     concerns,

@@ -48,8 +48,6 @@ import {
 export const workload: Integration<WorkloadModel> = {
   name: "workload",
   reads: readsOf(hasNetworks),
-  usedIn: ["ConfigMap"],
-  usedMarks: ["nodeippool.nmstate.io/statefulset", "nodeippool.nmstate.io/deployment"],
   read: (objects) => ({ value: readModel(objects, hasNetworks) }),
   unserved: unservedWorkloads,
   claims: (model, facts) =>
@@ -58,11 +56,17 @@ export const workload: Integration<WorkloadModel> = {
     ),
   isClaim: isOfWorkload,
   render: renderWorkloads,
-  uses: () => (located, found) => {
-    if (workloadOfMap(located.object) === undefined) return;
-    found.speaks = true;
-    found.uses.push(...usesOfMap(located));
-  },
+  uses: [
+    {
+      kind: "ConfigMap",
+      marks: ["nodeippool.nmstate.io/statefulset", "nodeippool.nmstate.io/deployment"],
+      reader: () => (map, found) => {
+        if (workloadOfMap(map.object) === undefined) return;
+        found.speaks = true;
+        found.uses.push(...usesOfMap(map));
+      },
+    },
+  ],
   selected: (model, facts, snapshot) => model.workloads.flatMap((one) => explainedFor(one, model, facts, snapshot)),
   freeOnce: "no pod has it in its annotations (kubectl get pods -A -o yaml)",
 };

@@ -90,9 +90,12 @@ const delivery: Reconciler = {
 
 /** The toy as the controller serves it: a Printer has its address in its status, and no object is made for it. */
 const integration: ClusterIntegration = {
-  ...{ ...toy, usedIn: ["Printer", "Pod"], recording, report },
+  ...{ ...toy, recording, report },
   render: () => ({ instead: new Map(), added: [], left: [] }),
-  uses: () => (located, found) => void found.uses.push(...usesOf(located)),
+  uses: kinds.map(({ kind }) => ({
+    kind,
+    reader: () => (located, found) => void found.uses.push(...usesOf(located)),
+  })),
 };
 
 export const toySystem: System = { plan: toy, inCluster: () => ({ integration, reconcilers: [delivery] }) };

@@ -20,7 +20,6 @@ export const toy: Integration<readonly Printer[]> = {
     { group: "toys.example.org", kind: "Printer", plural: "printers", owns: isToy, mark: /\bpool\b/ },
     { group: "toys.example.org", kind: "Scanner", plural: "scanners", owns: () => false, mark: /(?!)/ },
   ],
-  usedIn: ["Scanner"],
   read: ({ owned }) => {
     const issues: Issue[] = [];
     const value = owned.map((source): Printer => {
@@ -53,13 +52,18 @@ export const toy: Integration<readonly Printer[]> = {
     added: [],
     left: [],
   }),
-  uses: () => (scanner, found) => {
-    const { kind, metadata, spec } = scanner.object;
-    const ip = asBag(spec)?.ip;
-    if (kind !== "Scanner" || typeof ip !== "string") return;
-    const owner = `Scanner/${asBag(metadata)?.name}`;
-    found.uses.push({ address: unwrap(parseAddress(ip)), owner, at: scanner.at(["spec", "ip"], ip) });
-  },
+  uses: [
+    {
+      kind: "Scanner",
+      reader: () => (scanner, found) => {
+        const { metadata, spec } = scanner.object;
+        const ip = asBag(spec)?.ip;
+        if (typeof ip !== "string") return;
+        const owner = `Scanner/${asBag(metadata)?.name}`;
+        found.uses.push({ address: unwrap(parseAddress(ip)), owner, at: scanner.at(["spec", "ip"], ip) });
+      },
+    },
+  ],
 };
 
 /** Objects of its kinds, and a pool. */

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
+import { readersOfUses, usesOf } from "../../../pipeline/desired.ts";
 import { emptyFindings } from "../../../schema/findings.ts";
 import { placeless } from "../../../schema/objects.ts";
 import { tries } from "../../support/long.ts";
@@ -56,6 +57,7 @@ function definition(config: unknown, i: number) {
 }
 
 it("whatever a configuration or a NodeSlicePool says is read, or told as an issue with a place", () => {
+  const readers = readersOfUses([whereabouts], []);
   let read = 0;
   fc.assert(
     fc.property(fc.array(configArb, { minLength: 1, maxLength: 3 }), (configs) => {
@@ -68,8 +70,8 @@ it("whatever a configuration or a NodeSlicePool says is read, or told as an issu
       for (const config of configs) {
         const entries = [config, { nodeName: config, sliceRange: config }, { nodeName: "a", sliceRange: config }];
         const pool = { ...slicePool("p", "10.0.0.0/16", "/24", {}), status: { allocations: entries } };
-        whereabouts.uses([])(placeless(pool), found);
-        whereabouts.uses([])(placeless(definition(config, 0)), found);
+        usesOf(placeless(pool), readers, found);
+        usesOf(placeless(definition(config, 0)), readers, found);
       }
     }),
     { numRuns: tries(500, 20_000) },

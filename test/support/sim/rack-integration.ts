@@ -37,7 +37,6 @@ interface Rack {
 export const racks: ClusterIntegration<readonly ReadObject<Rack>[]> = {
   name: "racks",
   reads: [{ group: "toys.example.org", kind: "Rack", plural: "racks", owns: ({ kind }) => kind === "Rack", mark: /./ }],
-  usedIn: [],
   read: ({ owned }) => readEach(owned, parseRack),
   pools: (model) =>
     model.flatMap(({ value, source }) =>
@@ -53,7 +52,7 @@ export const racks: ClusterIntegration<readonly ReadObject<Rack>[]> = {
     ];
     return { instead: new Map(model.map((one) => [one.source, made(one)])), added: [], left: [] };
   },
-  uses: () => () => {},
+  uses: [],
   recording: recording(),
   report,
 };

@@ -24,7 +24,7 @@ export async function explainWorkload(file: string, options: Options): Promise<v
   const { desired } = await workspaceOf(files, options.pools, { ...options, anyAuthority: true });
   const snapshot = await (await openState(options)).read();
   const all = desired.parts.flatMap(
-    ({ integration, model, facts }) => integration.selected?.(model, facts, snapshot) ?? [],
+    ({ integration, model, facts }) => integration.explain?.selected?.(model, facts, snapshot) ?? [],
   );
   const found = all.filter(({ source }) => source.at([], "").file === file);
   const wrong = desired.unserved.flatMap(({ issues }) => issues).filter(({ at }) => at?.file === file);

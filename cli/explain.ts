@@ -103,7 +103,7 @@ async function printOwner(
     ),
     ...desired.parts.flatMap(
       ({ integration, model }) =>
-        (node && integration.idle?.(model, { ...desired.facts, nodes: [node] })?.map(({ why }) => why)) ?? [],
+        (node && integration.explain?.idle?.(model, { ...desired.facts, nodes: [node] })?.map(({ why }) => why)) ?? [],
     ),
   ];
   sayNothingHeld(claims[0] === undefined ? what : formatOwner(claims[0].owner), reasons, options);

@@ -32,7 +32,7 @@ function unsaidNotes({ plan, rendered }: Proposal): string[] {
 
 /** Objects that ask for nothing. */
 function idleNotes({ desired: { parts, facts } }: Workspace): string[] {
-  const idle = parts.flatMap(({ integration, model }) => integration.idle?.(model, facts) ?? []);
+  const idle = parts.flatMap(({ integration, model }) => integration.explain?.idle?.(model, facts) ?? []);
   return idle.map(({ why }) => `Note: ${why}`);
 }
 

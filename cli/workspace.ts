@@ -99,9 +99,10 @@ export async function workspaceOf(
   return { files, manifests, nodes, desired };
 }
 
+/** An integration whose owners are nodes says which of its objects ask for none. */
 function asksForNodes({ object }: SourceObject): boolean {
   return integrations.some(
-    ({ isOfNodes, reads }) => isOfNodes && reads.some((one) => one.kind === object.kind && one.owns(object)),
+    ({ explain, reads }) => explain?.idle && reads.some((one) => one.kind === object.kind && one.owns(object)),
   );
 }
 

@@ -40,7 +40,7 @@ export const manifestFormat = "manifests";
 
 /** Throws IpamError `invalid` for a format that there is not. */
 export function checkFormat(format: string): void {
-  const formats = [manifestFormat, ...integrations.flatMap((integration) => integration.formats ?? [])];
+  const formats = [manifestFormat, ...integrations.flatMap(({ formats: own = [] }) => own.map(({ name }) => name))];
   if (formats.includes(format)) return;
   throw new IpamError("invalid", `there is no format ${format}; formats are ${listed(formats)}`);
 }
@@ -48,7 +48,7 @@ export function checkFormat(format: string): void {
 /** The plain files of a format other than that. Throws IpamError `invalid` where there are none, and as integrations do. */
 export function renderFiles({ parts }: Desired, format: string, holdings: Holdings): SourceFile[] {
   const files = parts.flatMap(({ integration, model }) =>
-    integration.formats?.includes(format) ? (integration.files?.(format, model, holdings) ?? []) : [],
+    (integration.formats ?? []).flatMap((one) => (one.name === format ? one.files(model, holdings) : [])),
   );
   if (files.length === 0) throw new IpamError("invalid", `nothing in these manifests is rendered as ${format}`);
   return files;

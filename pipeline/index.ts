@@ -3,9 +3,12 @@
 // One foreign system.
 
 export type {
+  Aliases,
   Conflict,
   DefinedPool,
+  Explanations,
   Facts,
+  Format,
   Holdings,
   IdleObject,
   Integration,

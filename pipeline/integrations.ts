@@ -41,7 +41,7 @@ export function reconcilersInCluster(asked: AskedInCluster, more: readonly Syste
 
 /** When a line that is releasing may be freed, in the words of whose it is; undefined where nodes report it, or nobody says. */
 export function freeOnce({ claim }: Pick<Allocation, "claim">): string | undefined {
-  return integrations.find(({ isClaim }) => isClaim(claim))?.freeOnce;
+  return integrations.find(({ isClaim }) => isClaim(claim))?.explain?.freeOnce;
 }
 
 /** The kinds whose objects tell of somebody's addresses. */

@@ -169,7 +169,7 @@ export function askersIn({ allocations, releasing }: Pick<Snapshot, "allocations
 
 /** Is an owner for this NIC? Undefined where its kind is not for one NIC each. */
 function isNic(owner: string, nic = ""): boolean | undefined {
-  return integrations.map((integration) => integration.isNic?.(owner, nic)).find((is) => is !== undefined);
+  return integrations.map(({ aliases }) => aliases?.(owner)?.isNic?.(nic)).find((is) => is !== undefined);
 }
 
 function listOf(texts: readonly string[]): string {
@@ -178,5 +178,5 @@ function listOf(texts: readonly string[]): string {
 
 /** Returns what else an owner is called, by any integration. */
 export function aliasesOf(owner: string): readonly string[] {
-  return integrations.flatMap((integration) => integration.aliases?.(owner) ?? []);
+  return integrations.flatMap(({ aliases }) => aliases?.(owner)?.names ?? []);
 }

@@ -32,7 +32,7 @@ export function presenceIn(desired: Desired): Presence {
   const claiming = new Set(claims.map(({ owner }) => formatOwner(owner)));
   const idle = new Map(
     parts
-      .flatMap(({ integration, model, facts }) => integration.idle?.(model, facts) ?? [])
+      .flatMap(({ integration, model, facts }) => integration.explain?.idle?.(model, facts) ?? [])
       .map((one) => [one.name, one]),
   );
   const idleFor = (line: Allocation) => (isOfNode(line) ? idle.get(policyOfKey(line.claim)) : undefined);

@@ -64,7 +64,7 @@ export class Resetter {
     const kept = releasing.filter((line) => line.set === clusterSet && covers(line));
     if (kept.length === 0) return;
     const freeOnce = new Set(
-      kept.map(({ claim }) => integrationOf(claim, this.deps.integrations)?.freeOnce ?? byReports),
+      kept.map(({ claim }) => integrationOf(claim, this.deps.integrations)?.explain?.freeOnce ?? byReports),
     );
     const some = kept.slice(0, maxNamed).map((line) => `${formatBlock(line)} of ${ownerName(line.claim)}`);
     const rest = kept.length > maxNamed ? ` and ${kept.length - maxNamed} more` : "";

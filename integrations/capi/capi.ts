@@ -17,7 +17,7 @@ export function capi(version: ClusterApiVersion): ClusterIntegration<CapiModel> 
     isClaim: isAddressClaim,
     render: (model, facts, holdings) => renderAddresses(model, facts, holdings, version),
     uses: [{ kind: addressKind, reader: () => usesOfAddress }],
-    freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)",
+    explain: { freeOnce: "no IPAddress has it (kubectl get ipaddresses.ipam.cluster.x-k8s.io -A)" },
     ...capiInCluster(version),
   };
 }

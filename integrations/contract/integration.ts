@@ -107,41 +107,57 @@ export interface UseKind {
 /** Adds what an object uses to findings. */
 export type UseReader = (object: LocatedObject, found: Findings) => void;
 
+/** A format with plain files instead of objects. */
+export interface Format<Model = unknown> {
+  readonly name: string;
+  /** Returns the files, their paths below a folder. Throws IpamError as `render` does. */
+  files(model: Model, holdings: Holdings): readonly SourceFile[];
+}
+
+/** What lists, reports of nodes and other objects call an owner. */
+export interface Aliases {
+  /** The surest first. */
+  readonly names: readonly string[];
+  /** Returns whether the owner is the one for what a list calls a NIC; absent where owners are not for one NIC each. */
+  isNic?(nic: string): boolean;
+}
+
+/** What people are told beside errors. */
+export interface Explanations<Model = unknown> {
+  /** Returns the objects that ask for none of the nodes, which is probably a mistake of typing; absent where its owners are not nodes. */
+  idle?(model: Model, facts: Facts): readonly IdleObject[];
+  /** Returns which pools are tried for whom, and why others are not; absent where each claim names its pool. */
+  selected?(model: Model, facts: Facts, snapshot: Snapshot): readonly PoolSelection[];
+  /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
+  readonly freeOnce?: string;
+}
+
 /**
  * What nodeippool knows of one foreign system: a handful of pure functions. A folder of YAML, a cdk8s app, a Pulumi program
  * and the controller differ only in where objects come from and where results go.
  *
- * | function    | question it answers                                                                  |
- * | ----------- | ------------------------------------------------------------------------------------ |
- * | `reads`     | which kinds do I look at, and which of their objects do I replace                    |
- * | `read`      | what do they say: a model of my own, or every issue with its place                   |
- * | `pools`     | which pools do they define, besides those that are objects of their own              |
- * | `unserved`  | which objects get nothing because something is wrong with them                       |
- * | `claims`    | who asks which pool for what                                                         |
- * | `isClaim`   | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
- * | `render`    | which objects are to exist, and which releasing addresses does none of them take off |
- * | `uses`      | which kinds show which addresses are used, where, for whom; often none               |
- * | `aliases`   | what do lists and reports call one of my owners                                      |
- * | `isNic`     | does a list mean one of my owners by what it calls a NIC                             |
- * | `files`     | which plain files are there instead of objects, in each of `formats`                 |
- * | `conflicts` | what cannot hold together once the plan is met: two policies for one NIC             |
- * | `idle`      | which of my objects ask for none of these nodes, and why                             |
- * | `selected`  | which pools are tried for whom, and why not others                                   |
- * | `freeOnce`  | when is what an owner is to lose free, and where do people see that                  |
+ * | required   | question it answers                                                                  |
+ * | ---------- | ------------------------------------------------------------------------------------ |
+ * | `reads`    | which kinds do I look at, and which of their objects do I replace                    |
+ * | `read`     | what do they say: a model of my own, or every issue with its place                   |
+ * | `claims`   | who asks which pool for what                                                         |
+ * | `isClaim`  | is a claim on record one of mine: nobody else renders it, or says that it is gone    |
+ * | `render`   | which objects are to exist, and which releasing addresses does none of them take off |
+ * | `uses`     | which kinds show which addresses are used, where, for whom; often none               |
  *
- * A system that defines no pools, whose objects are no other program's, cannot be in conflict, all ask for something, or name their pool, leaves out `pools`, `unserved`, `conflicts`, `idle` or `selected`;
- * one that renders manifests alone, `formats` and `files`; one whose owners have one name, `aliases`; and one whose owners are not for one NIC each, `isNic`.
+ * | optional    | for a system                                                                        |
+ * | ----------- | ----------------------------------------------------------------------------------- |
+ * | `pools`     | whose objects define pools, besides those that are objects of their own             |
+ * | `unserved`  | whose objects may be other programs': one with something wrong does not stop a plan |
+ * | `conflicts` | whose objects cannot all hold together: two policies for one NIC                    |
+ * | `formats`   | that is rendered as plain files, too                                                |
+ * | `aliases`   | whose owners are called otherwise in lists and reports                              |
+ * | `explain`   | about which people are told more than errors                                        |
  */
 export interface Integration<Model = unknown> {
   readonly name: string;
   readonly reads: readonly ReadKind[];
-  /** Are its owners nodes? Its objects ask for nothing where there are none. */
-  readonly isOfNodes?: boolean;
   read(objects: ReadObjects): Parsed<Model>;
-  /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
-  pools?(model: Model): readonly DefinedPool[];
-  /** The objects that get nothing because something is wrong with them; absent where that stops everything. */
-  unserved?(model: Model, facts: Facts): readonly Unserved[];
   /** Throws IpamError `invalid` with everything that pools and nodes cannot give. */
   claims(model: Model, facts: Facts): readonly Claim[];
   /** By its key, as `claimKey` writes it. */
@@ -149,20 +165,14 @@ export interface Integration<Model = unknown> {
   /** Of releasing lines it is given those of its own claims. Throws IpamError `stale` if the record does not cover the claims, `invalid` for what cannot be written. */
   render(model: Model, facts: Facts, holdings: Holdings): Rendered;
   readonly uses: readonly UseKind[];
-  /** What those who speak of nodes, and their objects, call one of its owners, the surest first; none for owners of others. */
-  aliases?(owner: string): readonly string[];
-  /** Is one of its owners for what a list calls a NIC? Undefined for owners of others. */
-  isNic?(owner: string, nic: string): boolean | undefined;
-  /** What it renders besides manifests: names of formats. */
-  readonly formats?: readonly string[];
-  /** The plain files of one of them, their paths below a folder. Throws IpamError as `render` does. */
-  files?(format: string, model: Model, holdings: Holdings): readonly SourceFile[];
-  /** `claims` are those of the model. */
+  /** Throws IpamError `invalid` for what cannot be pools. In a cluster the objects that define pools are those that it owns. */
+  pools?(model: Model): readonly DefinedPool[];
+  /** Returns the objects that get nothing because something is wrong with them; absent where that stops everything. */
+  unserved?(model: Model, facts: Facts): readonly Unserved[];
+  /** Returns what cannot hold together once the plan is met. `claims` are those of the model. */
   conflicts?(model: Model, facts: Facts, claims: readonly Claim[], holdings: Holdings): readonly Conflict[];
-  /** The objects that ask for none of the nodes, which is probably a mistake of typing. */
-  idle?(model: Model, facts: Facts): readonly IdleObject[];
-  /** Absent where each claim names its pool. */
-  selected?(model: Model, facts: Facts, snapshot: Snapshot): readonly PoolSelection[];
-  /** After `Once`, as in `its IPAMClaim is gone (kubectl get ipamclaims -A)`; absent where nodes report what they have (NodeNetworkState). */
-  readonly freeOnce?: string;
+  readonly formats?: readonly Format<Model>[];
+  /** Undefined for owners of others. */
+  aliases?(owner: string): Aliases | undefined;
+  readonly explain?: Explanations<Model>;
 }

@@ -11,6 +11,7 @@ import type { Findings } from "../../schema/findings.ts";
 import type { ReadKind, SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import {
+  type Aliases,
   asRendered,
   type Facts,
   type Holdings,
@@ -73,8 +74,7 @@ export const ipamclaim: Integration<IpamClaimModel> = {
     { kind: attachmentKind, reader: () => usesOfDefinition },
   ],
   aliases,
-  isNic,
-  freeOnce: "its IPAMClaim is gone (kubectl get ipamclaims -A)",
+  explain: { freeOnce: "its IPAMClaim is gone (kubectl get ipamclaims -A)" },
 };
 
 function read(group: string, kind: string, plural: string, owns: ReadKind["owns"], mark: RegExp): ReadKind {
@@ -158,19 +158,12 @@ function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
 }
 
 /** A claim goes by the name of its VM: lists of VMs know no others. Which of its claims is meant, the network tells. */
-function aliases(owner: string): string[] {
-  const { namespace, vm } = vmOf(owner) ?? {};
-  return vm === undefined ? [] : [`${vmKind}/${namespace}:${vm}`, `${namespace}/${vm}`, `Node/${vm}`];
-}
-
-function isNic(owner: string, nic: string): boolean | undefined {
-  const { name, vm } = vmOf(owner) ?? {};
-  return vm === undefined ? undefined : claimNameOf(vm, nic) === name;
-}
-
-/** The claim that is an owner, and the VM that it is for by its name. */
-function vmOf(owner: string) {
+function aliases(owner: string): Aliases | undefined {
   const { kind, namespace, name } = parseOwner(owner).value ?? {};
   const vm = kind === ipamClaimKind && name !== undefined ? vmOfClaimName(name) : undefined;
-  return vm === undefined ? undefined : { namespace, name, vm };
+  if (vm === undefined) return undefined;
+  return {
+    names: [`${vmKind}/${namespace}:${vm}`, `${namespace}/${vm}`, `Node/${vm}`],
+    isNic: (nic) => claimNameOf(vm, nic) === name,
+  };
 }

@@ -7,7 +7,7 @@ import { infraClaims } from "./claims.ts";
 import { aliasesOfHost, hostOfClaim, hostPath, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { nameConflicts } from "./name-conflicts.ts";
-import { osNetConfigFiles, osNetConfigFormat } from "./os-net-config-files.ts";
+import { osNetConfigFiles } from "./os-net-config-files.ts";
 import { noCluster } from "./parse-cluster.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
@@ -50,10 +50,14 @@ export const metal3: Integration<Metal3Model> = {
     { kind: "Infra", marks: [], reader: () => usesOfInfra },
   ],
   conflicts: (model, _, __, holdings) => nameConflicts(model, holdings),
-  formats: [osNetConfigFormat],
-  files: (_, model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
-  aliases: aliasesOfHost,
-  freeOnce: "its host is deprovisioned (kubectl get bmh -A), or off for good",
+  formats: [
+    {
+      name: "os-net-config",
+      files: (model, holdings) => model.flatMap(({ value }) => osNetConfigFiles(value, holdings)),
+    },
+  ],
+  aliases: (owner) => ({ names: aliasesOfHost(owner) }),
+  explain: { freeOnce: "its host is deprovisioned (kubectl get bmh -A), or off for good" },
 };
 
 function placeOfHost({ at }: SourceObject, { owner, name }: Claim): Place {

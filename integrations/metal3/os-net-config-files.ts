@@ -6,8 +6,6 @@ import type { Infra } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
 import { osNetConfig } from "./os-net-config.ts";
 
-export const osNetConfigFormat = "os-net-config";
-
 /**
  * A configuration as files, a folder for each unit:
  *

@@ -12,7 +12,6 @@ import { usesOfPolicies } from "./uses.ts";
 /** kubernetes-nmstate: policies that take addresses from pools become one policy per node with literal addresses. */
 export const nmstate: Integration<NmstateModel> = {
   name: "nmstate",
-  isOfNodes: true,
   reads: [
     {
       group: "nmstate.io",
@@ -35,5 +34,5 @@ export const nmstate: Integration<NmstateModel> = {
     ...conflictsOf(model, facts, claims, holdings),
     ...resolverConflicts(model, facts, claims, holdings),
   ],
-  idle: idlePolicies,
+  explain: { idle: idlePolicies },
 };

@@ -30,7 +30,6 @@ interface WhereaboutsModel {
 /** Whereabouts: each node gets a slice of the range of each network, where its CNI plugin finds it: in a NodeSlicePool. */
 export const whereabouts: Integration<WhereaboutsModel> = {
   name: "whereabouts",
-  isOfNodes: true,
   reads: [attachmentReads, slicePoolReads],
   read: ({ owned }) => {
     const sources = owned.filter(({ object }) => namesSlices(object) || isSlicePool(object));
@@ -46,8 +45,10 @@ export const whereabouts: Integration<WhereaboutsModel> = {
     { kind: slicePoolKind, reader: () => readSlicePool },
     { kind: attachmentKind, reader: () => usesOfDefinition },
   ],
-  freeOnce: "its IPPool has no allocations (kubectl get ippools -A -o yaml)",
-  idle: ({ networks }, facts) => idleDefinitions(networks, facts),
+  explain: {
+    idle: ({ networks }, facts) => idleDefinitions(networks, facts),
+    freeOnce: "its IPPool has no allocations (kubectl get ippools -A -o yaml)",
+  },
 };
 
 /** Each object stands for itself; beside the first definition of a network, or in place of a NodeSlicePool that is there, is its NodeSlicePool. */

@@ -67,8 +67,10 @@ export const workload: Integration<WorkloadModel> = {
       },
     },
   ],
-  selected: (model, facts, snapshot) => model.workloads.flatMap((one) => explainedFor(one, model, facts, snapshot)),
-  freeOnce: "no pod has it in its annotations (kubectl get pods -A -o yaml)",
+  explain: {
+    selected: (model, facts, snapshot) => model.workloads.flatMap((one) => explainedFor(one, model, facts, snapshot)),
+    freeOnce: "no pod has it in its annotations (kubectl get pods -A -o yaml)",
+  },
 };
 
 /** `looksAt` says which namespaces, and which networks beside those that are bound: a plan looks at those that happen to be in its folder, and owns none. */

@@ -227,7 +227,10 @@ describe("nodeippool allocate -- COMMAND", () => {
     const fails = await around(folder, `${await offering(folder, render)} && exit 7`);
     expect(fails.status).toBe(7);
     expect(lockIn(folder)).toBeUndefined();
-    const works = await around(folder, `${render} && nodeippool render other --nodes nodes.txt --set other`);
+    const works = await around(
+      folder,
+      await offering(folder, render, "nodeippool render other --nodes nodes.txt --set other"),
+    );
     expect(works).toMatchObject({ status: 0, stderr: expect.stringContaining("2 plans recorded in nodeippool.lock.") });
     expect(lockIn(folder)?.match(/10\.\d\.0\.\d/g)).toEqual(
       expect.arrayContaining(["10.0.0.1", "10.0.0.2", "10.9.0.1", "10.9.0.2"]),

@@ -32,8 +32,8 @@ function edited(...edits: Edit[]): string {
 
 const rendered = "rendered/static-ip.yaml";
 
-it("finds nothing in a folder that was just rendered", () => {
-  const { stdout, stderr, status } = nodeippool(["audit", "rendered", "--nodes", "nodes.txt"], example);
+it("finds nothing in a folder that was just rendered", async () => {
+  const { stdout, stderr, status } = await cli(["audit", "rendered", "--nodes", "nodes.txt"], example);
   expect([stdout, stderr, status]).toEqual(["6 addresses checked, 0 findings\n", "", 0]);
 });
 

@@ -1,6 +1,5 @@
 import { spawnSync } from "node:child_process";
 import { describe, expect, it } from "vitest";
-import { nodeippool } from "../../support/console.ts";
 import { cli, lockText, projectOf } from "../../support/schema/cli.ts";
 
 const lock = lockText("10.0.0.1 Node/n1/a/p", "10.0.0.2 Node/n2/a/p releasing");
@@ -38,22 +37,22 @@ describe("completion", () => {
     expect(await offered(...words)).toEqual({ words: [], files: true });
   });
 
-  it("a script that bash takes", () => {
-    const { stdout, status } = nodeippool(["completion", "bash"], projectOf());
+  it("a script that bash takes", async () => {
+    const { stdout, status } = await cli(["completion", "bash"], projectOf());
     expect(status).toBe(0);
     expect(spawnSync("bash", ["-n"], { input: stdout, encoding: "utf8" })).toMatchObject({ stderr: "", status: 0 });
     expect(stdout).toMatch(/\ncomplete -o default -F __nodeippool_complete nodeippool\n$/);
   });
 
-  it.each(["zsh", "fish"])("a script for %s", (shell) => {
-    expect(nodeippool(["completion", shell], projectOf())).toMatchObject({
+  it.each(["zsh", "fish"])("a script for %s", async (shell) => {
+    expect(await cli(["completion", shell], projectOf())).toMatchObject({
       stdout: expect.stringContaining("nodeippool complete --"),
       status: 0,
     });
   });
 
-  it("no other shell", () => {
-    expect(nodeippool(["completion", "tcsh"], projectOf())).toMatchObject({
+  it("no other shell", async () => {
+    expect(await cli(["completion", "tcsh"], projectOf())).toMatchObject({
       status: 2,
       stderr: expect.stringContaining("bash, zsh, fish, powershell"),
     });

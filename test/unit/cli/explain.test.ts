@@ -9,7 +9,6 @@ import { viewsOf } from "../../../cli/pools/pools.ts";
 import { address } from "../../../core/address.ts";
 import { encode } from "../../../state/codec.ts";
 import { printed } from "../../support/cli/printed.ts";
-import { nodeippool } from "../../support/console.ts";
 import { poolOf, recordOf } from "../../support/core/text.ts";
 import { cli, lockText, projectOf } from "../../support/schema/cli.ts";
 import { documentsOf, nicPolicyText, poolText } from "../../support/schema/text.ts";
@@ -143,13 +142,13 @@ describe("nodeippool explain", () => {
     return printed(() => explainVerb(positionals[0] ?? "", options));
   }
 
-  it("answers, or refuses with exit status 2 and nothing on standard output", () => {
-    expect(nodeippool(["explain", "wide", "--offset", "3"], folder)).toEqual({
+  it("answers, or refuses with exit status 2 and nothing on standard output", async () => {
+    expect(await cli(["explain", "wide", "--offset", "3"], folder)).toEqual({
       stdout: "10.20.0.4: pool wide, offset 3, free\n",
       stderr: "",
       status: 0,
     });
-    expect(nodeippool(["explain", "wide", "--offset", "-1"], folder)).toEqual({
+    expect(await cli(["explain", "wide", "--offset", "-1"], folder)).toEqual({
       stdout: "",
       stderr: 'invalid: "-1" is not an offset: expected a number\n',
       status: 2,

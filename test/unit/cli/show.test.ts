@@ -9,8 +9,8 @@ import { showVerb } from "../../../cli/show.ts";
 import type { Pool } from "../../../core/pool.ts";
 import { encode } from "../../../state/codec.ts";
 import { printed } from "../../support/cli/printed.ts";
-import { nodeippool } from "../../support/console.ts";
 import { poolOf, recordOf } from "../../support/core/text.ts";
+import { cli } from "../../support/schema/cli.ts";
 
 const storage = poolOf("storage", "192.168.40.0/24 192.168.40.10 192.168.40.79", {
   exclude: ["192.168.40.48/28"],
@@ -169,7 +169,7 @@ describe("nodeippool show", () => {
   });
 
   it("shows one pool", async () => {
-    expect(nodeippool(["show", "old"], folder)).toEqual({
+    expect(await cli(["show", "old"], folder)).toEqual({
       stdout: [
         "Pool old  10.9.0.0/24   not defined here  1 held",
         "",
@@ -182,8 +182,8 @@ describe("nodeippool show", () => {
     });
   });
 
-  it("refuses a pool that is not there, with exit status 2", () => {
-    expect(nodeippool(["show", "on"], folder)).toEqual({
+  it("refuses a pool that is not there, with exit status 2", async () => {
+    expect(await cli(["show", "on"], folder)).toEqual({
       stdout: "",
       stderr: 'invalid: there is no pool "on"; did you mean one?\n',
       status: 2,

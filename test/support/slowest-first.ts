@@ -44,7 +44,6 @@ const slowest = [
   "cli/stdin",
   "provider/program",
   "provider/mocks",
-  "unit/surface",
   "unit/architecture",
   "controller/node-slices-sim",
   "controller/vms-sim",

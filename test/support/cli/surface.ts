@@ -3,32 +3,29 @@ import { join, relative } from "node:path";
 import ts from "typescript";
 import { root } from "../console.ts";
 
-/** The sources behind the subpaths of package.json, and all that they export. */
+/** The sources behind the subpaths of package.json. */
+export function entries(): readonly string[] {
+  const { exports } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  return Object.values<string | { types: string }>(exports).flatMap((target) =>
+    typeof target === "string" ? [] : join(root, target.types.replace("dist/", "").replace(".d.ts", ".ts")),
+  );
+}
+
+/** All that they export. */
 export class Surface {
   private readonly program: ts.Program;
   private readonly checker: ts.TypeChecker;
-  private readonly entries: readonly string[];
   private readonly symbols: ReadonlySet<ts.Symbol>;
   /** Packages that a user has as well, so that their types can be named. */
   private readonly peers: readonly string[];
 
-  constructor() {
-    const { exports, peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
-    this.peers = Object.keys(peerDependencies ?? {}).map((name) => join(root, "node_modules", name, "/"));
-    this.entries = Object.values<string | { types: string }>(exports).flatMap((target) =>
-      typeof target === "string" ? [] : join(root, target.types.replace("dist/", "").replace(".d.ts", ".ts")),
-    );
-    const { config } = ts.readConfigFile(join(root, "tsconfig.json"), ts.sys.readFile);
-    const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root);
-    const host = ts.createCompilerHost(options);
-    const { fileExists, directoryExists } = host;
-    const isPeer = (path: string) => this.peers.some((peer) => `${path}/`.startsWith(peer));
-    // What they declare takes seconds to read, and nothing is asked of it.
-    host.fileExists = (path) => !isPeer(path) && fileExists(path);
-    host.directoryExists = (path) => !isPeer(path) && directoryExists?.(path) === true;
-    this.program = ts.createProgram([...this.entries], options, host);
+  /** Of a program of the sources behind these subpaths, and of others. */
+  constructor(program: ts.Program) {
+    this.program = program;
     this.checker = this.program.getTypeChecker();
-    this.symbols = new Set(this.entries.flatMap((entry) => this.exportsOf(entry)));
+    const { peerDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    this.peers = Object.keys(peerDependencies ?? {}).map((name) => join(root, "node_modules", name, "/"));
+    this.symbols = new Set(entries().flatMap((entry) => this.exportsOf(entry)));
   }
 
   private exportsOf(entry: string): ts.Symbol[] {

@@ -4,7 +4,7 @@ import { objectKey } from "../../../integrations/contract/object-key.ts";
 import type { Objects } from "../../../kube/index.ts";
 import { integrationsInCluster, reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
-import { addressesIn } from "../core/addresses-in.ts";
+import { type AddressOfOwner, addressesIn } from "../core/addresses-in.ts";
 import type { BadObject } from "../objects/bad-object.ts";
 import { gate } from "../objects/workload-objects.ts";
 import { EverySystem, type Flags } from "./every-system.ts";
@@ -28,6 +28,7 @@ export class SimTogether {
   private readonly writtenByHand = new Set<string>();
   /** Each address that objects of two owners have had at one moment, with both. */
   readonly shared = new Set<string>();
+  private readonly shown = new WeakMap<object, readonly AddressOfOwner[]>();
   now = 0;
 
   /** `wrapped` is what becomes of each integration. */
@@ -108,10 +109,17 @@ export class SimTogether {
     return [...told, ...conditions].map(({ reason, message }) => `${reason}: ${message}`);
   }
 
+  /** The server never changes an object that it has: it puts another one in its place. */
+  private shownBy(object: Bag): readonly AddressOfOwner[] {
+    const known = this.shown.get(object) ?? addressesIn(object);
+    this.shown.set(object, known);
+    return known;
+  }
+
   private lookForShared(): void {
     const owners = new Map<string, string>();
     for (const object of this.sim.server.objects.values())
-      for (const { address, owner } of addressesIn(object)) {
+      for (const { address, owner } of this.shownBy(object)) {
         if (this.writtenByHand.has(`${address} ${owner}`)) continue;
         const other = owners.get(address);
         if (other !== undefined && other !== owner)

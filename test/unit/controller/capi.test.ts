@@ -251,6 +251,21 @@ describe("an IPAddressClaim", () => {
     expect([addresses(), sim.lines()]).toEqual([["b 10.0.0.1"], ["10.0.0.1 IPAddressClaim/metal3:b/address"]]);
   });
 
+  it("that is deleted stays for as long as its IPAddress does", async () => {
+    const { sim, remove } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(2000);
+    const protectedBy = (...others: string[]) =>
+      sim.change("IPAddress", "a", (one) => finalizersOf(one, others), "metal3");
+    protectedBy(ofMachine);
+    remove("a");
+    await sim.pass(60_000);
+    expect(sim.all("IPAddressClaim")).toHaveLength(1);
+    protectedBy();
+    await sim.pass(2000);
+    expect(sim.all("IPAddressClaim")).toEqual([]);
+  });
+
   it.each(["foregroundDeletion", "orphan"])(
     "waits for no %s of the garbage collector, which waits for it",
     async (of) => {

@@ -57,3 +57,13 @@ describe("an answer that comes after the watch told of the end of the object", (
     expect(cache.get(key)?.metadata.resourceVersion).toBe("7");
   });
 });
+
+it("a version that was overtaken is not believed, but where a list shows it: etcd was restored then", () => {
+  const cache = new Cache(kindsOf([nmstateInCluster]));
+  const version = () => cache.get(key)?.metadata.resourceVersion;
+  cache.take(cache.kind(name), policy("u1", "10"));
+  cache.set(policy("u1", "9"));
+  expect(version()).toBe("10");
+  cache.replace(name, [policy("u1", "9")]);
+  expect(version()).toBe("9");
+});

@@ -18,7 +18,7 @@ export class OwnerState {
   readonly rejected: ReadonlySet<string>;
   /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, who may have addresses on record that cannot be read, and all while reports are missed. */
   private readonly waiting: ReadonlySet<string>;
-  /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
+  /** The owners whose objects stay as they are: an integration has them wait, they lack its finalizer, what asks for them cannot be acted upon, and all while reports are missed. */
   readonly kept: ReadonlySet<string>;
   private readonly integrations: readonly ClusterIntegration[];
   /** The owners for whom an integration can make nothing, by its name. */
@@ -55,8 +55,9 @@ export class OwnerState {
     this.waiting = this.isReporting
       ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
       : new Set(owners);
-    const isRejected = (owner: string) => this.rejected.has(world.keyOfOwner(owner) ?? owner);
-    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(isRejected)]) : this.waiting;
+    const mustStay = (owner: string) =>
+      isKept(owner, world, integrations) || this.rejected.has(world.keyOfOwner(owner) ?? owner);
+    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(mustStay)]) : this.waiting;
   }
 
   /** Does an owner get nothing new? Where it is only its node that is not Ready, it gets what it is shown to have. */
@@ -138,9 +139,15 @@ export function isWaiting(owner: string, world: World, integrations: readonly Cl
   return readerOf(object, integrations)?.recording.owners?.isWaiting?.(object) ?? false;
 }
 
-/** Returns whether nothing is decided for an object before a report has put the controller's finalizer on it: that report does not wait. */
-export function awaitsFinalizer(key: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
-  const object = world.get(key);
-  if (object === undefined || object.metadata.deletionTimestamp !== undefined) return false;
-  return readerOf(object, integrations)?.recording.owners?.isWaiting?.(object) ?? false;
+/** Reports whether an object lacks the finalizer that it has before an object is made for it. The report that sets it does not wait. */
+export function lacksFinalizer(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
+  const { deletionTimestamp, finalizers = [] } = object.metadata;
+  const finalizer = readerOf(object, integrations)?.recording.owners?.finalizer;
+  return finalizer !== undefined && deletionTimestamp === undefined && !finalizers.includes(finalizer);
+}
+
+/** Reports whether what was made for an owner stays as it is, whatever was decided. */
+export function isKept(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
+  const object = world.owner(owner);
+  return isWaiting(owner, world, integrations) || (object !== undefined && lacksFinalizer(object, integrations));
 }

@@ -7,14 +7,16 @@ import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/objec
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
-import { isWaiting } from "../allocate/owner-state.ts";
+import type { Inputs } from "../allocate/inputs.ts";
+import { isKept } from "../allocate/owner-state.ts";
 import { refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { Dependencies } from "../dependencies.ts";
-import { type Change, changeOf, isEnd, isOfContent, leftMessage } from "./change.ts";
+import { type Change, changeOf, isOfContent, isWrite, leftMessage } from "./change.ts";
 import { Compared, wasApplied, withAppliedDigest } from "./compared.ts";
 import { DelayedEvents } from "./delayed-events.ts";
+import { type NextCircumstances, nextOf } from "./next.ts";
 import { isReplaced } from "./replacement.ts";
 import { type MadeOf, Rollouts } from "./rollouts.ts";
 import type { Wanted, WantedObject } from "./wanted.ts";
@@ -57,36 +59,23 @@ export class Applier {
 
   /** Returns in how many milliseconds to look again, if something is to be told then. */
   async apply(key: string): Promise<number | undefined> {
-    const { whyRejected, rejected } = await this.allocator.inputs();
+    const inputs = await this.allocator.inputs();
     // Nothing else happens between this look and the beginning of a write.
     const wanted = this.wanted.get(key);
     const there = this.world.get(key);
     const origin = this.originOf(key, there);
     if (origin === undefined) return;
-    const { source, integration } = origin;
-    const { made = {} } = integration;
     if (there === undefined && wanted === undefined) return this.forget(key, origin);
     this.rollouts.see(key, origin);
-    if (whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key)) return;
     const owner = wanted?.owner ?? this.ownerOf(there);
-    if (wanted === undefined && made.outlivesSource && !this.isOver(owner, source)) return;
-    if (wanted === undefined && (rejected.has(source) || this.isListing(key, source))) return;
     if (owner === undefined) return;
-    const asOf = wanted?.asOf ?? this.wanted.asOf(owner, source);
-    const change = this.changeOf(key, owner, wanted, there, integration);
-    if (isEnd(change) && isWaiting(owner, this.world, this.deps.integrations)) return;
-    const isWrite = change === "create" || change === "replace";
-    // Nothing is made, or taken away, by a record that may be outdated.
-    const isOld = this.writer.isTooOld(asOf);
-    const isOpen = change !== "none" && this.isOpen(key, wanted, there);
-    const isMissing = wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made));
-    if ((isOld && (isWrite || isEnd(change))) || isMissing) {
-      this.again(`decide ${owner}`);
-      return;
-    }
-    if (isOpen) return this.compare(key, wanted as WantedObject);
-    const again = this.delayed.tell(key, source, this.whyNotCreated(key, change));
-    if (isWrite) {
+    const change = this.changeOf(key, owner, wanted, there, origin.integration);
+    const next = nextOf(change, this.circumstances(key, owner, change, origin, inputs));
+    if (next === "decide") this.again(`decide ${owner}`);
+    if (next === "compare") return this.compare(key, wanted as WantedObject);
+    if (next !== "change") return;
+    const again = this.delayed.tell(key, origin.source, this.whyNotCreated(key, change));
+    if (isWrite(change)) {
       if (this.rollouts.start(key, origin)) await this.writeOf(origin, wanted as WantedObject, there);
       return;
     }
@@ -95,6 +84,26 @@ export class Applier {
     if (there !== undefined) await this.take(change, there, { key, ...origin });
     this.callNext(origin);
     return again;
+  }
+
+  private circumstances(
+    key: string,
+    owner: string,
+    change: Change,
+    { source, integration: { made = {} } }: MadeOf,
+    { whyRejected, rejected }: Inputs,
+  ): NextCircumstances {
+    const wanted = this.wanted.get(key);
+    const stays = () => (made.outlivesSource && !this.isOver(owner, source)) || rejected.has(source);
+    const isOpen = change !== "none" && this.isOpen(key, wanted, this.world.get(key));
+    return {
+      isRejected: whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key),
+      isHeldBySource: wanted === undefined && (stays() || this.isListing(key, source)),
+      isHeldByOwner: isKept(owner, this.world, this.deps.integrations),
+      isOld: this.writer.isTooOld(wanted?.asOf ?? this.wanted.asOf(owner, source)),
+      isMissing: wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made)),
+      isOpen,
+    };
   }
 
   /** Returns which report of an earlier object keeps this one from being created, and what to do about it. */

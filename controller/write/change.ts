@@ -80,7 +80,11 @@ export function changeOf(
 /** Is what is wanted written, or was it to be compared with what somebody else made? */
 export function isOfContent(change: Change, { takesOver, whyRefused }: MadeObjects): boolean {
   if (change === "delete") return whyRefused !== undefined;
-  return change === "create" || change === "replace" || (change === "refuse" && takesOver !== undefined);
+  return isWrite(change) || (change === "refuse" && takesOver !== undefined);
+}
+
+export function isWrite(change: Change): boolean {
+  return change === "create" || change === "replace";
 }
 
 /** Does it take an object away? */

@@ -146,11 +146,6 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
   ];
 }
 
-/** Is a claim not ours to end yet? */
-function isFree(claim: Bag): boolean {
-  return !isDeleting(claim) && !metadataOf(claim).finalizers.includes(finalizer);
-}
-
 /** The garbage collector waits for the IPAddress to be gone, or takes its owner references off. */
 const ofGarbageCollector: readonly unknown[] = ["foregroundDeletion", "orphan"];
 
@@ -196,8 +191,8 @@ export function capiInCluster(version: ClusterApiVersion): ClusterPart {
       const there = objects.filter(({ kind }) => kind === addressKind);
       return releasing.filter((line) => !there.some((one) => mayHave(one, line)));
     },
-    // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
-    owners: { whyPaused, isWaiting: (claim) => isFree(claim) || isInUse(claim) },
+    // No address is taken away while others use the claim.
+    owners: { finalizer, whyPaused, isWaiting: isInUse },
     contention: { isMachine },
   };
   return {

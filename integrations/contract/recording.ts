@@ -35,6 +35,8 @@ export interface OwnerRules {
   shareOf?(claim: string): string;
   /** Why an object is paused, with the next step, if it or what it belongs to is. Nothing is allocated, written or released for it then. */
   whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
+  /** The finalizer that an owner has before an object is made for it. Its address is allocated meanwhile. */
+  readonly finalizer?: string;
   /** Does an owner get nothing new yet, and lose nothing? */
   isWaiting?(owner: Bag): boolean;
   /** Does an owner show that it has the address of a line? The line stays its own then, whatever it asks for now. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { emptySnapshot } from "../../../core/index.ts";
+import { emptySnapshot, IpamError } from "../../../core/index.ts";
 import { capi } from "../../../integrations/capi/capi.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { managedBy } from "../../../integrations/contract/managed-by.ts";
@@ -66,8 +66,8 @@ describe("an IPAddressClaim", () => {
     expect([asBag(asked?.status)?.addressRef, ready("a")?.status]).toEqual([{ name: "a" }, "True"]);
   });
 
-  it("gets its IPAddress without a pause: only what is said of it waits for more to say", async () => {
-    const { sim, addresses } = begin();
+  it("gets its IPAddress, and says so, without a pause", async () => {
+    const { sim, addresses, ready } = begin();
     await sim.pass(5000);
     sim.create(claim("a") as never);
     const began = sim.clock.now();
@@ -77,9 +77,29 @@ describe("an IPAddressClaim", () => {
       times.push(sim.clock.now() - began);
       return create(...args);
     };
-    await sim.pass(2000);
-    expect(addresses()).toEqual(["a 10.0.0.1"]);
+    await sim.pass(50);
+    expect([addresses(), ready("a")?.status]).toEqual([["a 10.0.0.1"], "True"]);
     expect(times[0]).toBeLessThan(20);
+  });
+
+  it("has its address on record while its finalizer cannot be set, and its IPAddress only after that", async () => {
+    const { sim, addresses, ready, remove } = begin();
+    for (const name of ["a", "b"]) sim.create(claim(name) as never);
+    sim.server.webhook = (object) => {
+      if (object.kind === "IPAddressClaim") throw new IpamError("unavailable", "the webhook does not answer");
+      return object;
+    };
+    await sim.pass(300);
+    expect([sim.lines(), addresses()]).toEqual([
+      ["10.0.0.1 IPAddressClaim/metal3:a/address", "10.0.0.2 IPAddressClaim/metal3:b/address"],
+      [],
+    ]);
+    sim.server.webhook = (object) => object;
+    remove("b");
+    await sim.pass(3000);
+    expect([addresses(), ready("a")?.status]).toEqual([["a 10.0.0.1"], "True"]);
+    await sim.pass(60_000);
+    expect(sim.lines()).toEqual(["10.0.0.1 IPAddressClaim/metal3:a/address"]);
   });
 
   it("on a pool of another group is another provider's", async () => {

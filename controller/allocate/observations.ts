@@ -168,10 +168,10 @@ export function usesShownBy(
   world: World,
   integrations: readonly ClusterIntegration[],
 ): readonly Observation[] {
-  const { says, saysIfMade = false } = world.kind(kindOf(key));
+  const { shows, showsIfMade = false } = world.kind(kindOf(key));
   const there = world.get(key);
-  const isGiven = says === "grant";
-  const isOthers = saysIfMade && there !== undefined && !isManaged(there);
+  const isGiven = shows === "grant";
+  const isOthers = showsIfMade && there !== undefined && !isManaged(there);
   if (!isOthers) return usesIn(there, integrations).map((use) => ({ ...use, isGiven }));
   // A plan writes the node into a label: the hostname in the selector need not be its name.
   const [owner] = world.concerns(there).owners;

@@ -29,10 +29,11 @@ const common: readonly WorldKind[] = [
 
 /** Every kind that integrations watch. */
 export function kindsOf(integrations: readonly ClusterIntegration[]): WorldKind[] {
-  const own = integrations.flatMap(({ recording }) =>
+  const own = integrations.flatMap(({ recording, uses }) =>
     recording.kinds.map(
       (kind): WorldKind => ({
         ...kind,
+        ...(uses.some((one) => one.kind === kind.kind) && { shows: kind.isGrant ? "grant" : "report" }),
         concerns: (object) => (isWatched(object, kind) ? recording.concerns(object) : noConcern),
       }),
     ),
@@ -68,8 +69,9 @@ export function mergedKinds(kinds: readonly WorldKind[]): WorldKind[] {
 }
 
 function merged(a: WorldKind, b: WorldKind): WorldKind {
-  const either = (question: "isOwner" | "isShared" | "isOwnSource" | "mayHaveAny" | "hasNoStatusSubresource") =>
-    [a, b].some((one) => one[question]);
+  const either = (
+    question: "isOwner" | "isShared" | "isOwnSource" | "makesRoom" | "mayHaveAny" | "hasNoStatusSubresource",
+  ) => [a, b].some((one) => one[question]);
   return {
     ...a,
     keep: (object) => union(a.keep(object), b.keep(object)),
@@ -79,7 +81,8 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
     isOwner: either("isOwner"),
     isShared: either("isShared"),
     isOwnSource: either("isOwnSource"),
-    ...saidByBoth(a, b),
+    ...shownByBoth(a, b),
+    makesRoom: either("makesRoom"),
     mayHaveAny: either("mayHaveAny"),
     // Where it is a reason to decide anew for one of them.
     ignoresStatus: a.ignoresStatus === true && b.ignoresStatus === true,
@@ -89,11 +92,12 @@ function merged(a: WorldKind, b: WorldKind): WorldKind {
   };
 }
 
-/** What either says counts, a grant before a report, and that before a use. */
-function saidByBoth(a: WorldKind, b: WorldKind): Pick<WorldKind, "says" | "saysIfMade"> {
-  const saying = [a, b].filter(({ says }) => says !== undefined);
-  const says = (["grant", "report", "use"] as const).find((one) => saying.some((kind) => kind.says === one));
-  return says === undefined ? {} : { says, saysIfMade: saying.every(({ saysIfMade }) => saysIfMade === true) };
+/** What either shows counts, a grant before a report. */
+function shownByBoth(a: WorldKind, b: WorldKind): Pick<WorldKind, "shows" | "showsIfMade"> {
+  const showing = [a, b].filter(({ shows }) => shows !== undefined);
+  if (showing.length === 0) return {};
+  const shows = showing.some((one) => one.shows === "grant") ? "grant" : "report";
+  return { shows, showsIfMade: showing.every(({ showsIfMade }) => showsIfMade === true) };
 }
 
 function fixedInBoth({ fixed: a }: WorldKind, { fixed: b }: WorldKind): Pick<WorldKind, "fixed"> {

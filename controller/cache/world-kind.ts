@@ -7,8 +7,10 @@ export interface CachedKind extends WatchedKind {
   readonly selections?: readonly NonNullable<WatchedKind["where"]>[];
 }
 
-/** The same, and whom its objects concern. */
+/** The same, whom its objects concern, and what these show. */
 export interface WorldKind extends CachedKind {
+  /** How its objects show addresses that owners have; absent where they show none. */
+  readonly shows?: "grant" | "report";
   concerns(object: Bag): Concern;
 }
 

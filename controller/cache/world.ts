@@ -36,8 +36,8 @@ export class World implements CacheReader {
   }
 
   followed(kind: string, isFollowed: boolean): void {
-    const says = this.kinds.get(kind)?.says ?? "use";
-    if (!isFollowed && this.isListed(kind) && says !== "use") this.lost.add(kind);
+    const isReport = this.kinds.get(kind)?.shows !== undefined;
+    if (!isFollowed && this.isListed(kind) && isReport) this.lost.add(kind);
     else if (this.lost.delete(kind) && this.isReporting()) this.changed({ owners: "all", sources: [] }, `${kind}/`);
   }
 

@@ -114,8 +114,8 @@ export class Engine {
       for (const owner of owners)
         if (!isEvidence || this.allocator.record.hold.hasOwner(owner)) this.waiting.add(owner);
     if (this.world.asksReset(key) || this.allocator.resets.hasBegun(key)) this.resync();
-    const { says } = this.world.kind(kindOf(key));
-    if (says !== undefined || kindOf(key) === poolKind) this.heard(key, says === "use" && !isEvidence);
+    const { shows, makesRoom = false } = this.world.kind(kindOf(key));
+    if (shows || makesRoom || kindOf(key) === poolKind) this.heard(key, makesRoom && !isEvidence);
     if (this.quarantine.heard(key) && this.isOpen) this.tellPools();
     if (kindOf(key) === "Node" && this.allocator.shown.hasMachines()) this.tellPools();
     if (!this.isOpen) return;

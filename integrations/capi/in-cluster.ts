@@ -130,7 +130,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       apiVersion: ipam,
       kind: addressKind,
       plural: "ipaddresses",
-      says: "grant",
+      isGrant: true,
       keep: ({ spec }) => ({ spec }),
       keepMade: ({ spec }) => ({ spec }),
       // Cluster API refuses another one.

@@ -22,18 +22,12 @@ export interface WatchedKind {
   readonly isOwnSource?: boolean;
   /** Are its objects owners, which the record names by the kind alone, without its group? */
   readonly isOwner?: boolean;
-  /**
-   * What its objects say of the addresses that owners have; absent where nothing.
-   *
-   *  says   | an object                                                      | as
-   *  -------+----------------------------------------------------------------+----------------------------
-   *  grant  | gives its owner what it shows                                  | IPAddress, Secret of a host
-   *  report | observes what an owner has, or anybody may have written it     | NodeNetworkState, Pod
-   *  use    | shows what is in use; of which pool, `requestedUses` says      | IPPool of whereabouts
-   */
-  readonly says?: "grant" | "report" | "use";
-  /** Do those of its objects alone say it that the controller or a plan made? */
-  readonly saysIfMade?: boolean;
+  /** Its objects give their owners what they show by `uses` (IPAddress); absent where they only observe it, or anybody may write it (Pod). */
+  readonly isGrant?: boolean;
+  /** Only what its objects show counts that the controller or a plan made. */
+  readonly showsIfMade?: boolean;
+  /** A change of it may make room in a pool, although it shows nothing by `uses` (IPPool of whereabouts). */
+  readonly makesRoom?: boolean;
   /** May any object of it have an address that is to be free, or ask for it? Then the server is asked for all of them first. */
   readonly mayHaveAny?: boolean;
   /** Does its status only tell what the controller, or others, say of it? That is no reason to decide anew. */

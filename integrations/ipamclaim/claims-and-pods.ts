@@ -17,7 +17,7 @@ export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
   ],
   recording: {
     ...ipamClaimsInCluster.recording,
-    kinds: [...ipamClaimsRecording.kinds, { ...podsKind, says: "report", mayHaveAny: true }],
+    kinds: [...ipamClaimsRecording.kinds, { ...podsKind, mayHaveAny: true }],
     concerns,
     contention: {
       ...ipamClaimsInCluster.recording.contention,

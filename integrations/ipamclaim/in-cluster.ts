@@ -53,7 +53,7 @@ export const claimsKind: WatchedKind = {
 
 /** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
 export const ipamClaimsRecording: Recording = {
-  kinds: [definitionsKind, { ...claimsKind, isOwner: true, says: "report" }],
+  kinds: [definitionsKind, { ...claimsKind, isOwner: true }],
   concerns,
   evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
   gone: (objects, _, releasing) => {

@@ -46,7 +46,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: networkDataKind,
       plural: "secrets",
       where: { namespace, labels: ownerLabel },
-      says: "grant",
+      isGrant: true,
       keep: keepData,
       keepMade: keepData,
     },

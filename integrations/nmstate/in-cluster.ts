@@ -36,8 +36,8 @@ const kinds: readonly WatchedKind[] = [
     plural: "nodenetworkconfigurationpolicies",
     keep: keepPolicy,
     ignoresStatus: true,
-    says: "grant",
-    saysIfMade: true,
+    isGrant: true,
+    showsIfMade: true,
     keepMade: (policy) => {
       const state = asDesiredState(asPolicy(policy).spec.desiredState);
       const interfaces = state.interfaces.map(keepGiven);
@@ -60,7 +60,6 @@ const kinds: readonly WatchedKind[] = [
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkState",
     plural: "nodenetworkstates",
-    says: "report",
     keep: (report) => {
       const { status } = asReport(report);
       const interfaces = status.currentState.interfaces.map(keepInterface);

@@ -51,7 +51,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: slicePoolKind,
       plural: "nodeslicepools",
       where: { namespace },
-      says: "grant",
+      isGrant: true,
       isShared: true,
       isOwnSource: true,
       hasNoStatusSubresource: true,
@@ -63,7 +63,7 @@ function kinds(namespace: string): WatchedKind[] {
       kind: ipPoolKind,
       plural: "ippools",
       where: { namespace },
-      says: "use",
+      makesRoom: true,
       keep: (ipPool) => {
         const { range, allocations } = asIPPool(ipPool).spec;
         return { spec: { range, allocations: anyOf(allocations) } };

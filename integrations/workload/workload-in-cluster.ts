@@ -93,8 +93,8 @@ function kinds(): WatchedKind[] {
     ),
     networksKind,
     { apiVersion: "v1", kind: namespaceKind, plural: "namespaces", keep: () => ({}) },
-    { ...mapsKind, says: "report", saysIfMade: true },
-    { ...workloadPods, says: "report", mayHaveAny: true, isOwner: true },
+    { ...mapsKind, showsIfMade: true },
+    { ...workloadPods, mayHaveAny: true, isOwner: true },
   ];
 }
 

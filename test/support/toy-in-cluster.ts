@@ -24,11 +24,11 @@ export const podLabel = "toys.example.org/printer";
 const kinds: readonly WatchedKind[] = [
   {
     ...{ apiVersion: "toys.example.org/v1", kind: "Printer", plural: "printers" },
-    ...{ isOwner: true, says: "report", keep: ({ spec, status }) => ({ spec, status }) },
+    ...{ isOwner: true, keep: ({ spec, status }) => ({ spec, status }) },
   },
   {
     ...{ apiVersion: "v1", kind: "Pod", plural: "pods", where: { labels: podLabel } },
-    ...{ says: "report", mayHaveAny: true, keep: ({ spec, status }) => ({ spec, status }) },
+    ...{ mayHaveAny: true, keep: ({ spec, status }) => ({ spec, status }) },
   },
 ];
 

@@ -63,7 +63,7 @@ const until = (what: () => Promise<unknown>, expected: unknown) =>
 /** `10.0.0.1/29 True`, as the status of a Printer says it. */
 const says = async (name: string) => {
   const { address, conditions } = asBag((await get(printers, name))?.status) ?? {};
-  return `${address} ${conditionOf(conditions, "Ready")?.status}`;
+  return `${address ?? ""} ${conditionOf(conditions, "Ready")?.status}`;
 };
 /** The addresses of its pod; none while that waits. */
 const told = async (name: string) => {

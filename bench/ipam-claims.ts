@@ -2,7 +2,7 @@ import { join } from "node:path";
 import { findAccess, type KubeObject, objectsOf } from "../kube/index.ts";
 import { asBag, asList } from "../schema/objects.ts";
 import type { Cluster } from "../test/support/cluster/cluster.ts";
-import { claim, pool, stake } from "../test/support/objects/ipam-claims.ts";
+import { claim, pool, releaseFinalizer } from "../test/support/objects/ipam-claims.ts";
 import { macvlanNetwork } from "../test/support/objects/vm-objects.ts";
 import { controllerKubeconfig, inParallel, onCluster, quiet, writesOf } from "./cluster-work.ts";
 import { ControllerProcess } from "./controller-process.ts";
@@ -72,7 +72,7 @@ async function restarted(cluster: Cluster, count: number, rounds: number): Promi
   await kube.create(pools, pool("red", "10.0.0.0/16"));
   await kube.create(definitions, macvlanNetwork("red", "red") as unknown as KubeObject);
   await inParallel([...Array(count).keys()], async (i) => {
-    const { metadata } = await kube.create(claims, claim(`vm-${i}.red`, { finalizers: [stake] }));
+    const { metadata } = await kube.create(claims, claim(`vm-${i}.red`, { finalizers: [releaseFinalizer] }));
     await kube.patch(claims, metadata.name, metadata.namespace, statusOf(i), merge);
   });
   kube.close();

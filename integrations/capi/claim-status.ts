@@ -43,8 +43,8 @@ export function claimConditions(state: ClaimState): Bag[] {
   if (pending !== undefined) {
     const { code, message } = pending;
     const reason = code === "exhausted" ? "PoolExhausted" : "AllocationFailed";
-    const isTold = kept === undefined || code === "in-use";
-    return [notReady(reason, isTold ? message : `${message}. ${kept}`)];
+    const suffices = kept === undefined || code === "in-use";
+    return [notReady(reason, suffices ? message : `${message}. ${kept}`)];
   }
   if (refused !== undefined) return [notReady("AllocationFailed", refused)];
   if (!hasAddress) return [];

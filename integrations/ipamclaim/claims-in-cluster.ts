@@ -8,12 +8,12 @@ import { metadataOf } from "../contract/object-metadata.ts";
 import { issuesOf, readEach } from "../contract/read-each.ts";
 import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
 import { claimsOfRequests, poolsFor } from "./claims.ts";
-import { ipamClaimsRecording, reportClaim, stake } from "./in-cluster.ts";
+import { ipamClaimsRecording, releaseFinalizer, reportClaim } from "./in-cluster.ts";
 import {
   askedAddresses,
   ipamClaimKind,
+  isAddressRequest,
   isIpamClaim,
-  isWish,
   ownerOfIpamClaim,
   parseIpamClaim,
   plannedFor,
@@ -100,7 +100,7 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   const annotation = plannedFor(request.source.object);
   const planned = askedAddresses(annotation);
   const isOfPools = (address: Address) => pools.some(({ range }) => contains(range, address));
-  if (annotation !== undefined && !planned.some(isOfPools) && !isWish(annotation)) return [];
+  if (annotation !== undefined && !planned.some(isOfPools) && !isAddressRequest(annotation)) return [];
   const asked = annotation === undefined ? request.wanted : planned;
   const families = new Set(pools.map(({ start }) => familyOf(start)));
   const first = new Map(asked.toReversed().map((address) => [familyOf(address), address]));
@@ -111,7 +111,9 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
 function strangeIn({ source, network }: AddressRequest, facts: Facts): Address | undefined {
   const families = new Set(poolsFor(network, facts).map(({ start }) => familyOf(start)));
   const annotation = plannedFor(source.object);
-  return isWish(annotation) ? askedAddresses(annotation).find((one) => !families.has(familyOf(one))) : undefined;
+  return isAddressRequest(annotation)
+    ? askedAddresses(annotation).find((one) => !families.has(familyOf(one)))
+    : undefined;
 }
 
 /** Each address in a status is its claim's, with a prefix length or without. */
@@ -122,14 +124,14 @@ function usesOf({ object, at }: LocatedObject): Use[] {
   return claim.shown.map((address) => ({ address, owner, at: at(["status", "ips"], "") }));
 }
 
-/** What claims show, were planned, or are `told` to have by others, of the pools of their networks. */
-export function requestedIn(objects: readonly SourceObject[], facts: Facts, told: readonly Use[] = []): Use[] {
-  const byOwner = Map.groupBy(told, ({ owner }) => owner);
+/** Returns the addresses of the pools of their networks that claims show, were planned to have, or have by the uses of `others`. */
+export function requestedIn(objects: readonly SourceObject[], facts: Facts, others: readonly Use[] = []): Use[] {
+  const byOwner = Map.groupBy(others, ({ owner }) => owner);
   const addressesOf = ({ object }: SourceObject) => {
     const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};
     if (claim === undefined) return [];
-    const others = byOwner.get(formatOwner(ownerOfIpamClaim(claim))) ?? [];
-    return [...new Set([...claim.shown, ...askedAddresses(plannedFor(object)), ...others.map((use) => use.address)])];
+    const ofOthers = byOwner.get(formatOwner(ownerOfIpamClaim(claim))) ?? [];
+    return [...new Set([...claim.shown, ...askedAddresses(plannedFor(object)), ...ofOthers.map((use) => use.address)])];
   };
   const owned = objects.filter((one) => mayPersist(one.object) || addressesOf(one).length > 0);
   const { value: { requests } = { requests: [] } } = readClaims({ owned, others: [] });
@@ -146,5 +148,5 @@ export function requestedIn(objects: readonly SourceObject[], facts: Facts, told
 
 /** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */
 function isHeldByUs({ object }: LocatedObject): boolean {
-  return isIpamClaim(object) && metadataOf(object).finalizers.includes(stake);
+  return isIpamClaim(object) && metadataOf(object).finalizers.includes(releaseFinalizer);
 }

@@ -50,7 +50,7 @@ export function servedRequests(networks: Networks, requests: readonly AddressReq
   };
   const bound = requests.filter(isBound);
   const wrong = bound.flatMap((request): UnreadObject[] => {
-    const message = wrongWish(request, poolsFor(request.network, facts));
+    const message = whyUnassignable(request, poolsFor(request.network, facts));
     const { source, path } = request;
     return message === undefined ? [] : [{ source, issues: [issueIn(source, { message, path })] }];
   });
@@ -74,7 +74,7 @@ function claimsOf(request: AddressRequest, facts: Facts): Claim[] {
 }
 
 /** Why a network cannot give the addresses that are asked for; undefined if it can. */
-function wrongWish({ wanted, lengths, network: { network } }: AddressRequest, pools: readonly Pool[]) {
+function whyUnassignable({ wanted, lengths, network: { network } }: AddressRequest, pools: readonly Pool[]) {
   for (const [i, address] of wanted.entries()) {
     const [text, family] = [formatAddress(address), familyOf(address)];
     const pool = pools.find(({ start }) => familyOf(start) === family);

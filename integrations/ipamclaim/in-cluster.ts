@@ -21,8 +21,8 @@ import {
   addressesIn,
   askedAddresses,
   ipamClaimKind,
+  isAddressRequest,
   isIpamClaim,
-  isWish,
   ownerOfIpamClaim,
   plannedAnnotation,
   plannedFor,
@@ -33,7 +33,7 @@ import { asIpamClaim } from "./objects.ts";
 import { addressesAnnotation } from "./virtual-machine.ts";
 
 /** Keeps a claim, and its addresses with it, until those who use it are done. */
-export const stake = "nmstate.io/release-addresses";
+export const releaseFinalizer = "nmstate.io/release-addresses";
 
 /** The definitions of networks, as they are watched. */
 export const definitionsKind: WatchedKind = {
@@ -105,7 +105,7 @@ function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean 
   const shown = shownIps(there);
   if ([...addressesIn(shown), ...askedAddresses(plannedFor(there))].includes(address)) return false;
   const { metadata, status } = asIpamClaim(there);
-  if (shown.length === 0) return !metadata.finalizers.includes(stake);
+  if (shown.length === 0) return !metadata.finalizers.includes(releaseFinalizer);
   return conditionOf(status.conditions, "IPsAllocated")?.status === "True";
 }
 
@@ -137,12 +137,13 @@ export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): St
   } = known;
   if (!isIpamClaim(object)) return [];
   const { deletionTimestamp, finalizers } = metadataOf(object);
-  const users = finalizers.filter((one) => one !== stake);
+  const users = finalizers.filter((one) => one !== releaseFinalizer);
   if (deletionTimestamp !== undefined) return users.length > 0 ? [] : [finalizerStep(object, false)];
   const annotation = plannedFor(object);
   const planned = plannedIps(annotation);
   const shown = shownIps(object);
-  const told = pending && isWish(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
+  const explained =
+    pending && isAddressRequest(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
   const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
   const hasNone = lines.length + planned.length === 0;
   const isGiven = givenTo(object, allOf?.(definitionKey) ?? []);
@@ -152,7 +153,7 @@ export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): St
     kept: ipsOf(releasing, pools, shown),
     planned,
     shown,
-    pending: told ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
+    pending: explained ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
   };
   const isHeld = own.length > 0 || (pending !== undefined && shown.length > 0);
   const status = claimStatus(state);
@@ -163,7 +164,7 @@ export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): St
 }
 
 function finalizerStep(object: Bag, isWanted: boolean): Step {
-  return { verb: "finalizer", object, name: stake, isWanted };
+  return { verb: "finalizer", object, name: releaseFinalizer, isWanted };
 }
 
 const definitionKey = kindInGroup(attachmentKind, attachmentGroup);

@@ -68,7 +68,7 @@ export function askedAddresses(annotation: unknown): Address[] {
 }
 
 /** Does its VM ask for addresses of a claim, and no plan has given them? A plan says how long their prefixes are. */
-export function isWish(annotation: unknown): boolean {
+export function isAddressRequest(annotation: unknown): boolean {
   return askedAddresses(annotation).length > 0 && plannedIps(annotation).length === 0;
 }
 

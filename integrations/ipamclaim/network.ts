@@ -14,7 +14,7 @@ import {
 import type { Bag } from "../../schema/objects.ts";
 import type { Of } from "../../schema/shape.ts";
 import { attachmentTitle, configPath, configText, parseNetworkConfig } from "../networks/attachment-definition.ts";
-import { boundPools, takesTold } from "../networks/bound-pools.ts";
+import { boundPools, pluginsTakeIps } from "../networks/bound-pools.ts";
 import type { asPlugin } from "../networks/objects.ts";
 import { poolNameOf } from "./claim-name.ts";
 
@@ -61,7 +61,7 @@ export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | 
   const plugin = plugins.find(({ allowPersistentIPs }) => allowPersistentIPs === true);
   const title = attachmentTitle(object);
   const isOvn = plugins.some(({ type }) => type === "ovn-k8s-cni-overlay");
-  const takesIps = takesTold(plugins);
+  const takesIps = pluginsTakeIps(plugins);
   const common = { title, namespace: title.slice(0, title.indexOf("/")), network, isOvn, takesIps };
   const hasClaims = plugin !== undefined && plugin.role !== "primary" && plugin.topology !== "layer3";
   const bound = boundPools(object);

@@ -7,10 +7,10 @@ import { podInterfaceOf } from "./claim-name.ts";
 import { ipamClaimKind, ownerOfIpamClaim, plannedAnnotation } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import { attachmentsOf, parseVm, type VmNetwork } from "./virtual-machine.ts";
+import { heldAnnotation, madeAnnotation, vmFinalizer } from "./vm-constants.ts";
 import { usesOfPod } from "./vm-pods.ts";
 import { claimNameFor, pluggedInto, runsFor, type VmView } from "./vm-view.ts";
 import { whyTaken } from "./vm-waits.ts";
-import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /** A claim that a VM asks for. */
 export interface AskedClaim {
@@ -55,17 +55,17 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
     const why = isElsewhere
       ? `OVN-Kubernetes looks for claim ${name} in namespace ${network.namespace}, where the network is defined. Define the network in namespace ${view.namespace}, too.`
       : wrong && `NetworkAttachmentDefinition ${definition}: ${wrong.message}`;
-    const wished = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
-    const twice = wished.find((one, i) => wished.slice(0, i).some((other) => familyOf(other) === familyOf(one)));
+    const requested = vm?.attachments.find((one) => one.network === called)?.wanted ?? [];
+    const twice = requested.find((one, i) => requested.slice(0, i).some((other) => familyOf(other) === familyOf(one)));
     const tooMany =
       twice &&
       `${formatAddress(twice)} is one too many: network ${called} gives one address of each family that it has`;
-    const borne = running.length > 0 ? borneFor(name, view) : [];
-    const texts = (borne.length > 0 ? borne : wished).map(
+    const inUse = running.length > 0 ? addressesInUse(name, view) : [];
+    const texts = (inUse.length > 0 ? inUse : requested).map(
       (address) => formatAddress(address) + lengthIn(network, familyOf(address)),
     );
-    const wrongWish = borne.length > 0 ? undefined : (unread?.message ?? tooMany);
-    return { name, attachment, network, wanted: texts.join(","), why: why ?? whyTaken(name, view) ?? wrongWish };
+    const whyInvalid = inUse.length > 0 ? undefined : (unread?.message ?? tooMany);
+    return { name, attachment, network, wanted: texts.join(","), why: why ?? whyTaken(name, view) ?? whyInvalid };
   });
 }
 
@@ -77,7 +77,7 @@ function lengthIn(network: PersistentNetwork | undefined, family: number): strin
 }
 
 /** The addresses of a claim that pods of its instance may run with. */
-function borneFor(name: string, { namespace, instance, pods }: VmView): Address[] {
+function addressesInUse(name: string, { namespace, instance, pods }: VmView): Address[] {
   const owner = formatOwner(ownerOfIpamClaim({ namespace, name }));
   const own = pods.filter((pod) => ownersOf(pod).some(({ uid }) => instance !== undefined && uid === uidOf(instance)));
   const uses = own.flatMap((pod) => usesOfPod(placeless(pod)));
@@ -104,7 +104,7 @@ export function claimFor(
         ...{ [madeAnnotation]: vm, [heldAnnotation]: uid },
         ...(wanted === "" ? {} : { [plannedAnnotation]: wanted }),
       },
-      finalizers: [hold],
+      finalizers: [vmFinalizer],
       ownerReferences: [{ apiVersion, kind, name: vm, uid, controller: true, blockOwnerDeletion: true }],
     },
     spec: { network, interface: podInterfaceOf(attachment.network) },

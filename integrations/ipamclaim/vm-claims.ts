@@ -9,6 +9,7 @@ import { shownIps } from "./claim-status.ts";
 import { isRendered, plannedAnnotation, plannedFor } from "./ipam-claim.ts";
 import { asIpamClaim } from "./objects.ts";
 import { type AskedClaim, askedBy, claimFor } from "./vm-asked.ts";
+import { heldAnnotation, madeAnnotation, vmFinalizer } from "./vm-constants.ts";
 import { hasTraceOf } from "./vm-pods.ts";
 import {
   claimNameFor,
@@ -20,7 +21,6 @@ import {
   runsFor,
   type VmView,
 } from "./vm-view.ts";
-import { heldAnnotation, hold, madeAnnotation } from "./vm-words.ts";
 
 /**
  * What is to be done for the claims of a VM. A claim is held for one VM, by its uid: one that comes later under the same name is
@@ -67,7 +67,7 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   const { metadata, spec } = asIpamClaim(claim);
   const { finalizers, annotations } = metadata;
   const heldFor = annotations[heldAnnotation];
-  const isHeld = finalizers.includes(hold);
+  const isHeld = finalizers.includes(vmFinalizer);
   const isMade = annotations[madeAnnotation] !== undefined && ownersOf(claim).some(({ uid }) => uid === heldFor);
   const network = asked?.network?.network;
   const isOfNetwork = network === undefined || spec.network === network;
@@ -82,13 +82,13 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
     const message = `IPAMClaim ${nameOf(claim)} is of network ${spec.network}, and the VM's is ${network}. Delete the claim, or rename it.`;
     return [warn(holder, message)];
   }
-  if (isAsked && !isHeld) return [change(claim, [...finalizers, hold], uidOf(holder))];
+  if (isAsked && !isHeld) return [change(claim, [...finalizers, vmFinalizer], uidOf(holder))];
   if (!isHeld || isInUse(claim, `${heldFor}`, view)) return [];
   const definition = asked && keyOfDefinition(asked.attachment.definition);
   const pods = { kind: "Pod", namespace: view.namespace };
   const needs = { keys: [...keysOfVm(view), ...(definition === undefined ? [] : [definition])], all: pods };
   if (isMade && !isDeleting(claim)) return [{ verb: "delete", object: claim, needs }];
-  const others = finalizers.filter((one) => one !== hold);
+  const others = finalizers.filter((one) => one !== vmFinalizer);
   return [change(claim, others, null, needs)];
 }
 

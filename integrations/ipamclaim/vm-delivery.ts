@@ -12,6 +12,7 @@ import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import { asIpamClaim } from "./objects.ts";
 import type { VmNetwork } from "./virtual-machine.ts";
 import { askedBy } from "./vm-asked.ts";
+import { debounce } from "./vm-constants.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import {
   type Given,
@@ -24,7 +25,6 @@ import {
 } from "./vm-running-pods.ts";
 import { claimNameFor, definitionIn, holderOf, isOfOtherNetwork, pluggedInto, type VmView } from "./vm-view.ts";
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
-import { debounce } from "./vm-words.ts";
 
 /**
  * A pod of a VM is scheduled once all its networks were given their addresses.

@@ -8,15 +8,15 @@ import type { asInterface } from "../networks/objects.ts";
 import {
   allocatedAnnotation,
   allocationsOf,
+  multusFields,
   type PodAllocation,
   type ReportedInterface,
   reportedInterfaces,
-  toldToMultus,
 } from "../networks/pod-allocation.ts";
 import { addressesIn } from "./ipam-claim.ts";
+import { debounce } from "./vm-constants.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";
-import { debounce } from "./vm-words.ts";
 
 /** What a network of a pod is given, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which that is normal. */
 export type Given = { readonly given: readonly PodAllocation[] } | { readonly why: string; readonly after?: number };
@@ -74,7 +74,7 @@ export function runningPodSteps(
     ...(after.length !== before.length || added.length + adopted.length > 0
       ? { [allocatedAnnotation]: JSON.stringify(after) }
       : {}),
-    ...(mayRewrite && after.some((one) => !isTold(elements, one))
+    ...(mayRewrite && after.some((one) => !isAssigned(elements, one))
       ? { [networksAnnotation]: networksFor(elements, after) }
       : {}),
   };
@@ -133,11 +133,11 @@ export function warningsOf(pod: Bag, found: Given): Step[] {
 /** Returns the networks of a pod whose interfaces were given these, as Multus reads them. */
 export function networksFor(elements: readonly Of<typeof asInterface>[], given: readonly PodAllocation[]): string {
   const byInterface = new Map(given.map((one) => [one.interface, one]));
-  const told = elements.map((element, i) => {
+  const assigned = elements.map((element, i) => {
     const allocation = byInterface.get(interfaceOf(element, i));
-    return allocation === undefined ? raw(element) : { ...raw(element), ...toldToMultus(allocation) };
+    return allocation === undefined ? raw(element) : { ...raw(element), ...multusFields(allocation) };
   });
-  return JSON.stringify(told);
+  return JSON.stringify(assigned);
 }
 
 /** Returns what addresses are given by: the server is asked for these first. */
@@ -146,12 +146,12 @@ export function needsOf(view: VmView): Needs {
 }
 
 /** Does the element of an interface say what the interface was given? One that is not there says nothing wrong. */
-function isTold(elements: readonly Of<typeof asInterface>[], allocation: PodAllocation): boolean {
+function isAssigned(elements: readonly Of<typeof asInterface>[], allocation: PodAllocation): boolean {
   const element = elements.find((one, i) => interfaceOf(one, i) === allocation.interface);
-  const said: Bag | undefined = element && raw(element);
+  const fields: Bag | undefined = element && raw(element);
   return (
-    said === undefined ||
-    Object.entries(toldToMultus(allocation)).every(([key, value]) => `${said[key]}` === `${value}`)
+    fields === undefined ||
+    Object.entries(multusFields(allocation)).every(([key, value]) => `${fields[key]}` === `${value}`)
   );
 }
 

@@ -13,8 +13,8 @@ import { isIpamClaim } from "./ipam-claim.ts";
 import { mayPersist, type PersistentNetwork, parsePersistentNetwork } from "./network.ts";
 import { asInstance, asIpamClaim } from "./objects.ts";
 import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtual-machine.ts";
+import { madeAnnotation } from "./vm-constants.ts";
 import { elementsOf } from "./vm-pods.ts";
-import { madeAnnotation } from "./vm-words.ts";
 
 /** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
 export interface VmView {

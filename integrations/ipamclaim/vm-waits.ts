@@ -3,9 +3,9 @@ import { isDeleting, nameOf, ownersOf, uidOf } from "../contract/object-metadata
 import { plannedFor, plannedIps } from "./ipam-claim.ts";
 import type { PersistentNetwork } from "./network.ts";
 import { asIpamClaim } from "./objects.ts";
+import { debounce, heldAnnotation, vmFinalizer } from "./vm-constants.ts";
 import type { Given } from "./vm-running-pods.ts";
 import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
-import { debounce, heldAnnotation, hold } from "./vm-words.ts";
 
 /** Returns why there is no claim of a name. `why` says what is wrong with what the VM asks for, if anything is. */
 export function whyNoClaim(name: string, view: VmView, why: string | undefined): string {
@@ -51,7 +51,7 @@ export function whyNotFor(claim: Bag, { network }: PersistentNetwork, view: VmVi
   const heldFor = annotations[heldAnnotation];
   if (heldFor !== undefined && heldFor !== runsFor(view))
     return `${name} is held for a VM of this name that was deleted: look at the pods and the VirtualMachineInstance of that one`;
-  const isHeld = finalizers.includes(hold) && heldFor !== undefined;
+  const isHeld = finalizers.includes(vmFinalizer) && heldFor !== undefined;
   if (!isDeleting(claim) || isHeld || isOfEndedInstance(claim, view)) return undefined;
   return `${name} is being deleted, and has finalizers ${finalizers.join(", ")}: if nothing takes them off, do so, and the claim is made again`;
 }

@@ -1,6 +1,6 @@
 import type { Parsed } from "../../core/index.ts";
 import type { Device } from "./device.ts";
-import { unsaid } from "./unsaid.ts";
+import { inexpressible } from "./inexpressible.ts";
 
 /**
  * The options of a bond, as the links of network data have them: `bond_mode`, and `bond_<option>` for each other one of the
@@ -25,10 +25,10 @@ export function bondOptions(bond: Device): Parsed<Readonly<Record<string, string
     const isLacp = mode === "balance-tcp";
     if (isLacp) options.delete("lacp");
     const [more] = options.keys();
-    if (more !== undefined) return { issues: [unsaid(`network data has no ${more} of ovs_bond`, path)] };
+    if (more !== undefined) return { issues: [inexpressible(`network data has no ${more} of ovs_bond`, path)] };
     if (mode === "active-backup") return { value: { bond_mode: mode } };
     if (isLacp) return { value: { bond_mode: "802.3ad", bond_xmit_hash_policy: "layer3+4" } };
-    return { issues: [unsaid(`a bond of the kernel has no mode ${mode}`, path)] };
+    return { issues: [inexpressible(`a bond of the kernel has no mode ${mode}`, path)] };
   }
   const name = /^\d$/.test(mode) ? modes[Number(mode)] : modes.find((one) => one === mode);
   if (name === undefined) return { issues: [{ message: `a bond has no mode ${mode}`, path }] };

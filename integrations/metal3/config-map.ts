@@ -71,9 +71,9 @@ function misfits(infra: Infra, namespace: unknown): Issue[] {
       pool.range.slice(0, 1).map(({ first }) => [name, first] as const),
     ),
   );
-  const unsaid = infra.units.flatMap((unit) => {
+  const inexpressible = infra.units.flatMap((unit) => {
     const issues = unit.hosts.slice(0, 1).flatMap((host) => hostSecret(infra, unit, host, samples, {}).issues ?? []);
     return issues.map(({ message, path = unitPath(unit.name) }) => ({ message, path }));
   });
-  return [...(cluster.namespace === undefined || cluster.namespace === namespace ? [] : [elsewhere]), ...unsaid];
+  return [...(cluster.namespace === undefined || cluster.namespace === namespace ? [] : [elsewhere]), ...inexpressible];
 }

@@ -4,6 +4,7 @@ import { issueIn } from "../../schema/objects.ts";
 import type { Holdings, Integration, Left, Rendered } from "../contract/integration.ts";
 import { type ReadObject, readEach } from "../contract/read-each.ts";
 import { infraClaims } from "./claims.ts";
+import { isInexpressible } from "./inexpressible.ts";
 import { aliasesOfHost, hostOfClaim, hostPath, type Infra, networkPath } from "./infra.ts";
 import { infraObjects } from "./infra-objects.ts";
 import { nameConflicts } from "./name-conflicts.ts";
@@ -11,7 +12,6 @@ import { osNetConfigFiles } from "./os-net-config-files.ts";
 import { noCluster } from "./parse-cluster.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
-import { isUnsaid } from "./unsaid.ts";
 import { networkDataKind, usesOfInfra, usesOfSecret } from "./uses.ts";
 
 /** Configurations of bare-metal clusters, each with the document that it was read from. */
@@ -71,19 +71,19 @@ function placeOfHost({ at }: SourceObject, { owner, name }: Claim): Place {
  */
 function renderInfra(model: Metal3Model, _: unknown, holdings: Holdings): Rendered {
   const issues: Issue[] = [];
-  const unsaid: Issue[] = [];
+  const inexpressible: Issue[] = [];
   const instead = new Map(
     model.map(({ value: infra, source }) => {
       const { value = [], issues: found = [] } = infraObjects(infra, holdings);
-      const mayBeFiles = infra.cluster === noCluster && found.every(isUnsaid);
-      (mayBeFiles ? unsaid : issues).push(...found.map((issue) => issueIn(source, issue)));
+      const mayBeFiles = infra.cluster === noCluster && found.every(isInexpressible);
+      (mayBeFiles ? inexpressible : issues).push(...found.map((issue) => issueIn(source, issue)));
       return [source, value] as const;
     }),
   );
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const { snapshot, set } = holdings;
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: noHost }));
-  return { instead, added: [], left, unsaid };
+  return { instead, added: [], left, unsaid: inexpressible };
 }
 
 const noHost = "nothing is written for it any more";

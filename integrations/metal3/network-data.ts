@@ -11,9 +11,9 @@ import {
 import type { Path } from "../../schema/yaml.ts";
 import { bondOptions } from "./bond-options.ts";
 import { type Device, type DeviceRoute, isTrue, readDevices } from "./device.ts";
+import { inexpressible } from "./inexpressible.ts";
 import { type Host, type Infra, type Unit, unitPath } from "./infra.ts";
 import { fillTemplates, readNetworkTemplate } from "./template.ts";
-import { unsaid } from "./unsaid.ts";
 
 /** OpenStack network data, as cloud-init and Ironic read it (network_data.json). */
 export interface NetworkData {
@@ -41,7 +41,7 @@ export interface LinkNetwork {
 }
 
 /**
- * The configuration of a unit as network data for one host. What it cannot say (`unsaid`) is an issue with its path, and so are mistakes.
+ * The configuration of a unit as network data for one host. What it cannot say (`inexpressible`) is an issue with its path, and so are mistakes.
  *
  *  os-net-config            | network data
  *  -------------------------+---------------------------------------------------------------------------------
@@ -237,7 +237,7 @@ class NetworkDataWriter {
   }
 
   private lack(message: string, path: Path): undefined {
-    this.issues.push(unsaid(message, path));
+    this.issues.push(inexpressible(message, path));
   }
 }
 

@@ -90,16 +90,16 @@ class InfraReader {
     units: readonly Unit[],
     keys: (unit: Unit, host: Unit["hosts"][number]) => { key: string; what: string; path: Path }[],
   ): void {
-    const seen = new Map<string, { title: string; what: string; path: Path; isTold?: boolean }>();
+    const seen = new Map<string, { title: string; what: string; path: Path; isReported?: boolean }>();
     for (const unit of units)
       for (const host of unit.hosts)
         for (const { key, what, path } of keys(unit, host)) {
           const title = titleOfHost(unit.name, host.name);
           const first = seen.get(key) ?? { title, what, path };
           if (first.path !== path) this.fail(`${what} ${key}, which ${first.title} has already`, path);
-          if (first.path !== path && !first.isTold)
+          if (first.path !== path && !first.isReported)
             this.fail(`${first.what} ${key}, which ${title} has, too`, first.path);
-          seen.set(key, first.path === path ? first : { ...first, isTold: true });
+          seen.set(key, first.path === path ? first : { ...first, isReported: true });
         }
   }
 

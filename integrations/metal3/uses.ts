@@ -16,8 +16,8 @@ export function usesOfSecret({ object, at }: LocatedObject, found: Findings): vo
   found.speaks = true;
   const whole = at([field, "networkData"], raw);
   const document = new YamlDocument({ file: whole.file, label: whole.file, text, line: 1, column: 0 });
-  const said = ownerIn(object);
-  const owner = said !== undefined && parseOwner(said).value !== undefined ? said : undefined;
+  const labelled = ownerIn(object);
+  const owner = labelled !== undefined && parseOwner(labelled).value !== undefined ? labelled : undefined;
   const issues = owner === undefined ? found.unreadable : found.issues;
   const data = asBag(document.value);
   if (data === undefined) issues.push({ message: "this network data cannot be read", at: whole });

@@ -17,7 +17,7 @@ export function boundPools(object: Bag): string[] | undefined {
 }
 
 /** Do pods on a network with these plugins take the addresses that they are told (`ips`)? */
-export function takesTold(plugins: readonly Of<typeof asPlugin>[]): boolean {
+export function pluginsTakeIps(plugins: readonly Of<typeof asPlugin>[]): boolean {
   return plugins.some((one) => one.capabilities.ips === true && one.ipam.type === "static");
 }
 

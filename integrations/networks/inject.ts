@@ -15,10 +15,10 @@ export interface Injected {
 
 /** Writes addresses into a pod that waits for them, and lets it be scheduled. */
 export function inject(pod: Bag, { given, annotations = {}, spec = {} }: Injected, needs: Needs): Step {
-  const isTold = given.length > 0 || Object.keys(annotations).length > 0;
-  const told = { ...annotations, [allocatedAnnotation]: JSON.stringify(given) };
+  const hasAnnotations = given.length > 0 || Object.keys(annotations).length > 0;
+  const injected = { ...annotations, [allocatedAnnotation]: JSON.stringify(given) };
   const fields = {
-    ...(isTold ? { metadata: { annotations: told } } : {}),
+    ...(hasAnnotations ? { metadata: { annotations: injected } } : {}),
     spec: { ...spec, schedulingGates: otherGates(pod) },
   };
   return { verb: "change", object: pod, fields, needs };

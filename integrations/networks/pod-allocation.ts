@@ -62,7 +62,7 @@ export function addressesGiven(pod: Bag): readonly (PodAllocation & Pick<Reporte
 }
 
 /** What of an allocation Multus is told. An element of its annotation has one of these fields, never both. */
-export function toldToMultus({ ips, "ipam-claim-reference": reference }: PodAllocation): Bag {
+export function multusFields({ ips, "ipam-claim-reference": reference }: PodAllocation): Bag {
   return reference === undefined ? { ips } : { "ipam-claim-reference": reference };
 }
 

@@ -60,9 +60,9 @@ export function whyLeft(
   if (items.some(isCaptured)) return "the addresses of its NIC come from a capture";
   if (items.some((item) => item.state === "ignore" && nics.some((nic) => isOfNic(item, nic))))
     return "its policy has state: ignore for its NIC";
-  const said = items.map((item) => item.name);
-  const template = [...said, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
-  const isLiteral = (nic: unknown) => !hasTemplate(nic) && !said.includes(nic);
+  const names = items.map((item) => item.name);
+  const template = [...names, ...releasing.flatMap((other) => nicsOf(other, origin))].find(hasTemplate);
+  const isLiteral = (nic: unknown) => !hasTemplate(nic) && !names.includes(nic);
   return template !== undefined && nics.some(isLiteral)
     ? `its NIC ${line.interface} may be the one that its policy calls ${template}`
     : undefined;

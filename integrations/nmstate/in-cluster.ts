@@ -143,8 +143,8 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Step[
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
   const children = made.filter(({ object: one }) => one.kind === policyKind);
-  const byFares = nodesByFares(selected, `${policy?.name}`, children);
-  const failing = byFares.get("failing") ?? [];
+  const byHealth = nodesByHealth(selected, `${policy?.name}`, children);
+  const failing = byHealth.get("failing") ?? [];
   const unservable = unselectable(facts);
   const left = selected.filter(({ name }) => unservable.has(nodeOwner(name)));
   const waiting = new Set([
@@ -157,7 +157,7 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Step[
   ];
   const conditions = policyConditions({
     nodes: selected.length,
-    available: byFares.get("available")?.length ?? 0,
+    available: byHealth.get("available")?.length ?? 0,
     failing: failing.sort(byCodeUnit),
     notReady: selected.filter(({ isReady }) => isReady === false).length,
     ...unfinishedIn(children, nodes),
@@ -172,7 +172,7 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Step[
 }
 
 /** The nodes that have a policy of their own, by how they fare: where DNS servers are set beside it, as the worse of both. */
-function nodesByFares(
+function nodesByHealth(
   nodes: readonly ClusterNode[],
   policy: string,
   children: Known["made"],

@@ -69,8 +69,8 @@ const whole = "Give the dump as it came: kubectl get nns -o json.";
 
 /** For how long the node has an address. A report tells that of all addresses, `forever` for static ones; older ones of none. */
 function lifeOf({ item, section }: ListedAddress): Pick<Use, "isTemporary" | "mayBeTemporary"> {
-  const said: Bag = raw(item);
-  const left = lifeTimes.map((field) => said[field] ?? undefined).find((value) => value !== undefined);
+  const fields: Bag = raw(item);
+  const left = lifeTimes.map((field) => fields[field] ?? undefined).find((value) => value !== undefined);
   if (left !== undefined) return left === "forever" ? {} : { isTemporary: true };
   return asTruth(section.dhcp) === true || asTruth(section.autoconf) === true ? { mayBeTemporary: true } : {};
 }

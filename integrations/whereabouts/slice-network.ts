@@ -117,7 +117,7 @@ function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readon
 
 /** What two definitions of one network say differently. */
 function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>): Issue | undefined {
-  const told = ({ value: { config, selector } }: ReadObject<Attachment>) => ({
+  const settingsOf = ({ value: { config, selector } }: ReadObject<Attachment>) => ({
     range: formatPrefix(config.prefix),
     range_start: formatAddress(config.first),
     range_end: formatAddress(config.last),
@@ -125,7 +125,7 @@ function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>
     network_name: config.scope ?? "none",
     [selectorAnnotation]: formatSelector(selector) || "none",
   });
-  const [a, b] = [Object.entries(told(one)), Object.entries(told(other))];
+  const [a, b] = [Object.entries(settingsOf(one)), Object.entries(settingsOf(other))];
   const [key, here] = a.find(([, value], i) => value !== b[i]?.[1]) ?? [];
   if (key === undefined) return undefined;
   const there = b.find(([name]) => name === key)?.[1];

@@ -10,7 +10,7 @@ import {
   configText,
   parseNetworkConfig,
 } from "../networks/attachment-definition.ts";
-import { boundPools, takesTold } from "../networks/bound-pools.ts";
+import { boundPools, pluginsTakeIps } from "../networks/bound-pools.ts";
 import { asAttachmentDefinition } from "../networks/objects.ts";
 import { namedBy } from "./named-pools.ts";
 
@@ -43,5 +43,5 @@ export function readBound(object: Bag): BoundNetwork {
 }
 
 function takesIps(object: Bag): boolean {
-  return takesTold(parseNetworkConfig(object).value?.plugins ?? []);
+  return pluginsTakeIps(parseNetworkConfig(object).value?.plugins ?? []);
 }

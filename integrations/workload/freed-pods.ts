@@ -37,7 +37,7 @@ export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number):
       const isToBeFreed = nodes === "all-nodes" || name === "" || (node !== undefined && isReadyNode(node));
       const needs = nodes === "all-nodes" || node === undefined ? undefined : { keys: [keyOf(node)] };
       return belonging.filter(isStuck).flatMap((pod): Step[] => {
-        if (isFreed(pod)) return [{ verb: "warn", about: keyOf(pod), problem: "Freed", message: told(pod) }];
+        if (isFreed(pod)) return [{ verb: "warn", about: keyOf(pod), problem: "Freed", message: freedMessage(pod) }];
         const fields = { metadata: { annotations: { [freedAnnotation]: uidOf(pod) } } };
         const step = { verb: "change", object: pod, fields, after: graceOf(pod) + after } as const;
         return isToBeFreed ? [{ ...step, ...(needs && { needs }) }] : [];
@@ -61,7 +61,7 @@ function graceOf(pod: Bag): number {
   return 1000 * Number(metadataOf(pod).deletionGracePeriodSeconds ?? 0);
 }
 
-function told(pod: Bag): string {
+function freedMessage(pod: Bag): string {
   const where = nodeOf(pod) === "" ? "it" : `node ${nodeOf(pod)}`;
   return `${addressesOfPod(pod).map(formatAddress).join(", ")} may be another pod's by now: this one was deleted, and ${where} did not end it in time. See that it runs no more, and delete it by force`;
 }

@@ -4,11 +4,11 @@ import type { Facts } from "../contract/facts.ts";
 import { annotationsOf, isDeleting, metadataOf } from "../contract/object-metadata.ts";
 import { isGated, isOver } from "../networks/gated-pod.ts";
 import { aboutPools } from "./named-pools.ts";
-import { isConflictUnsaid } from "./pod-detected.ts";
+import { isConflictUnreported } from "./pod-detected.ts";
 import { networkAnnotations } from "./pod-networks.ts";
 import {
   asksController,
-  claimsUnsaid,
+  claimsWithoutIps,
   hasEnded,
   indexOfPod,
   networksOfPod,
@@ -23,7 +23,7 @@ import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
 import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
 /** Bears a pod an address that is its own, or may it? It bears all that it was told, whatever it says by now: applied again, a manifest takes that out. */
-function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
+function isUsedByPod(pod: Bag, { address, claim }: Allocation): boolean {
   const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its !== undefined && formatOwner(ownerOfWorkload(its.workload)) === ownerOfKey(claim)) return true;
   const uses = usesOfWorkloadPod(placeless(pod));
@@ -32,7 +32,8 @@ function isBorne(pod: Bag, { address, claim }: Allocation): boolean {
 
 /** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its index and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
 export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
-  if (owner.kind === workloadPods.kind && (isBorne(owner, line) || isConflictUnsaid(owner, line, find))) return true;
+  if (owner.kind === workloadPods.kind && (isUsedByPod(owner, line) || isConflictUnreported(owner, line, find)))
+    return true;
   const workload = asksController(owner) && !isDeleting(owner) ? parseWorkload(owner).value : undefined;
   if (workload === undefined) return false;
   const [index = "", nic] = nameOfKey(line.claim).split("/");
@@ -65,13 +66,13 @@ export function gone(
   const located = objects.map((object) => placeless(object));
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
-  const unsaid = new Set(objects.flatMap((one) => (one.kind === workloadPods.kind ? claimsUnsaid(one) : [])));
+  const withoutIps = new Set(objects.flatMap((one) => (one.kind === workloadPods.kind ? claimsWithoutIps(one) : [])));
   // Pods of one Deployment wait for the same.
   const waiting = new Map(objects.filter(isWaitingPod).map((pod) => [sameWait(pod), pod]));
   const awaited = [...waiting.values()].flatMap((pod) => awaitedBy(pod, find));
   return releasing.filter((line) => {
     const isUsed = used.has(`${formatAddress(line.address)} ${ownerOfKey(line.claim)}`);
-    return !isUsed && !unsaid.has(line.claim) && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
+    return !isUsed && !withoutIps.has(line.claim) && !awaited.some((one) => one.isOf(line.claim) && one.mayHave(line));
   });
 }
 

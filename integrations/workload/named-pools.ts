@@ -70,7 +70,7 @@ export function namesPools(annotations: Bag): boolean {
 }
 
 /** Which pools it wants, as it says that: another text where it says otherwise. */
-export function wishOf(annotations: Bag): string {
+export function poolRequest(annotations: Bag): string {
   return JSON.stringify(naming.map((name) => annotations[name] ?? ""));
 }
 

@@ -9,7 +9,7 @@ import type { WatchedKind } from "../contract/watched-kind.ts";
 import { defaultNetworkAnnotation } from "../networks/attachment-definition.ts";
 import { asConfigMap, asWorkload } from "./objects.ts";
 import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
-import { networkAnnotations, type PodNetwork, readPodNetworks, sayNetworks } from "./pod-networks.ts";
+import { formatNetworks, networkAnnotations, type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
 
 /** Which workload it is. */
@@ -19,7 +19,7 @@ export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
 const labelOf = (kind: WorkloadKind) => `${ownPrefix}${kind.toLowerCase()}`;
 
 /** On one that the controller makes: what the pods that it is for say of pools. It may be older than the template of a pod. */
-export const wishAnnotation = `${ownPrefix}pools-of-pods`;
+export const poolRequestAnnotation = `${ownPrefix}pools-of-pods`;
 
 /** The ConfigMaps with addresses of pods, as they are watched. */
 export const mapsKind: WatchedKind = {
@@ -81,15 +81,13 @@ export function podAddresses(
   const pools = new Set<Pool>();
   const data = workload.indexes.flatMap((index): [string, string][] => {
     const all = workload.networks.map((network) => ({ network, has: addressesOn(network, index) }));
-    const told = all.flatMap(({ network, has }) =>
-      has === undefined ? [] : [has.ips.length > 0 ? { ...network, element: toldElement(network, has.ips) } : network],
-    );
-    if (told.length < all.length) return [];
+    const assigned = all.flatMap(({ network, has }) => (has === undefined ? [] : withAddresses(network, has.ips)));
+    if (assigned.length < all.length) return [];
     for (const { network, has } of all) if (isLookedAt(network)) for (const pool of has?.pools ?? []) pools.add(pool);
     const reaching = all.flatMap(({ has }) => has?.nodes ?? []);
     const key = entryKey(workload, index);
     if (reaching.length > 0) nodes[key] = reaching;
-    return Object.entries(sayNetworks(told)).map(([annotation, text]) => [dataKey(key, annotation), text]);
+    return Object.entries(formatNetworks(assigned)).map(([annotation, text]) => [dataKey(key, annotation), text]);
   });
   const checks = checksOfPools(pools, workload.annotations);
   return {
@@ -111,8 +109,13 @@ export function podAddresses(
   };
 }
 
-/** A network of a pod with its addresses. */
-export function toldElement({ nic, element }: PodNetwork, ips: unknown): Bag {
+/** Returns a network of a pod with its addresses; as it is if it has none. */
+function withAddresses(network: PodNetwork, ips: readonly string[]): PodNetwork {
+  return ips.length === 0 ? network : { ...network, element: assignedElement(network, ips) };
+}
+
+/** Returns the element of the Multus annotation for a network of a pod, with its addresses. */
+export function assignedElement({ nic, element }: PodNetwork, ips: unknown): Bag {
   return { ...element, interface: nic, ips };
 }
 
@@ -167,8 +170,8 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   return [...keys].flatMap((key) => {
     const index = Number(key.slice(entryKey(workload, 0).length - 1));
     if (key !== entryKey(workload, index)) return [];
-    const said = Object.fromEntries(networkAnnotations.map((one) => [one, pods[dataKey(key, one)]]));
-    const networks = readPodNetworks(said, workload.namespace);
+    const annotations = Object.fromEntries(networkAnnotations.map((one) => [one, pods[dataKey(key, one)]]));
+    const networks = readPodNetworks(annotations, workload.namespace);
     const nodes = asList(reaching[key]) as readonly LabelExpression[];
     return { key, index, networks, nodes, isLeftOut: conflicts.has(key) };
   });

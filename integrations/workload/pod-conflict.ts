@@ -62,8 +62,8 @@ const ends: Readonly<Record<Way, string>> = {
 
 /** The same about pods that are by themselves, with the ConfigMap or without: it is gone once they are told. One that has ended has failed. */
 export function warnOfAlone(pods: readonly Bag[]): Step[] {
-  const told = pods.filter((pod) => isAlone(pod) && !isGated(pod));
-  return told.flatMap((pod) => warnOfDetected(pod, hasEnded(pod) ? "failed" : "alone"));
+  const ungated = pods.filter((pod) => isAlone(pod) && !isGated(pod));
+  return ungated.flatMap((pod) => warnOfDetected(pod, hasEnded(pod) ? "failed" : "alone"));
 }
 
 /** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
@@ -73,12 +73,16 @@ export function warnOfDetected(pod: Bag, way: Way): Step[] {
   const isGoing = way === "replaced" && workload !== undefined;
   const abouts = isGoing ? [own, keyOfWorkload(formatOwner(ownerOfWorkload(workload)))] : [own];
   const lines = detectedIn(pod);
-  const [conflicts, silent] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
+  const [conflicts, unreachable] = [lines.filter(isOf("conflict")), lines.filter(isOf("unreachable"))];
   const step = (problem: "IPConflict" | "GatewayUnreachable", message: string): Step[] =>
     abouts.map((about) => ({ verb: "warn", about, problem, message }));
   return [
-    ...(conflicts.length === 0 ? [] : step("IPConflict", `${conflicts.map(saysConflict).join(", ")}. ${ends[way]}`)),
-    ...(silent.length === 0 ? [] : step("GatewayUnreachable", `${silent.map(saysSilent).join(", ")}. ${lookAt}`)),
+    ...(conflicts.length === 0
+      ? []
+      : step("IPConflict", `${conflicts.map(describeConflict).join(", ")}. ${ends[way]}`)),
+    ...(unreachable.length === 0
+      ? []
+      : step("GatewayUnreachable", `${unreachable.map(describeUnreachable).join(", ")}. ${lookAt}`)),
   ];
 }
 
@@ -86,11 +90,11 @@ function isOf(kind: DetectedLine["kind"]) {
   return (line: DetectedLine) => line.kind === kind;
 }
 
-function saysConflict({ address, nic, mac }: DetectedLine): string {
+function describeConflict({ address, nic, mac }: DetectedLine): string {
   return `another host, with MAC address ${mac}, answers for ${formatAddress(address)} on ${nic}`;
 }
 
-function saysSilent({ address, nic }: DetectedLine): string {
+function describeUnreachable({ address, nic }: DetectedLine): string {
   return `gateway ${formatAddress(address)} does not answer on ${nic}`;
 }
 

@@ -9,7 +9,7 @@ import { isGated } from "../networks/gated-pod.ts";
 import { networksKind } from "./bound-network.ts";
 import { mapNameOf, mapsKind, type WorkloadName, workloadOfMap } from "./pod-addresses.ts";
 import { isStuck, warnOfAlone, warnOfDetected, wayOf } from "./pod-conflict.ts";
-import { type Addresses, addressesToTell, podsOf, tell } from "./pod-told.ts";
+import { type Addresses, addressesToInject, injectAddresses, podsOf } from "./pod-injection.ts";
 import {
   hasEnded,
   indexAnnotation,
@@ -38,13 +38,13 @@ export const podDelivery: Reconciler = {
     const pods = all.filter((pod) => !hasEnded(pod));
     const isOfIt = (pod: Bag) => sameWorkload(workloadOfPod(pod), workload);
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
-    const addresses = addressesToTell(map, workload, find);
+    const addresses = addressesToInject(map, workload, find);
     const started = pods.filter((pod) => !isGated(pod) && isOfIt(pod)).sort(byAge);
     // A copy of one of its pods says an index, too; while it waits, it is told none by that.
     const holding = pods.filter((pod) => !isGated(pod) || isOfIt(pod));
     if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, holding, addresses);
     return [
-      ...waiting.flatMap((pod) => tell(pod, ordinalOf(pod, workload), addresses)),
+      ...waiting.flatMap((pod) => injectAddresses(pod, ordinalOf(pod, workload), addresses)),
       ...(workload.kind === "Pod" ? warnOfAlone(all) : started.flatMap((pod) => warnOfDetected(pod, "waits"))),
     ];
   },
@@ -110,7 +110,7 @@ function stepsOfDeployment(
     const others = (holders.get(own) ?? []).filter((one) => one !== pod);
     const isTheirs = others.some((one) => !isGated(one) || isDeleting(one) || byAge(one, pod) < 0);
     const mayKeep = own !== undefined && known.has(own) && !isTheirs;
-    if (mayKeep) return others.length > 0 ? [] : tell(pod, own, addresses);
+    if (mayKeep) return others.length > 0 ? [] : injectAddresses(pod, own, addresses);
     const { value: index } = free.next();
     const chosen = index === undefined ? null : `${workload.kind}/${workload.name}/${index}`;
     const fields = { metadata: { annotations: { [indexAnnotation]: chosen } } };
@@ -148,8 +148,8 @@ function holdersOf(pods: readonly Bag[], indexOf: (pod: Bag) => number | undefin
   );
   const holders = new Map<number | undefined, Bag[]>();
   for (const pod of pods) {
-    const borne = isGated(pod) ? [] : ipsOn(networksOfPod(pod));
-    for (const index of new Set([indexOf(pod), ...borne.map((ip) => indexOfIp.get(ip))])) {
+    const inUse = isGated(pod) ? [] : ipsOn(networksOfPod(pod));
+    for (const index of new Set([indexOf(pod), ...inUse.map((ip) => indexOfIp.get(ip))])) {
       const its = holders.get(index) ?? [];
       its.push(pod);
       holders.set(index, its);

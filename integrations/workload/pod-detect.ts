@@ -44,7 +44,7 @@ export function isLookedAt({ nic }: PodNetwork): boolean {
  *
  * Where gateways are asked, it is told those of its pools.
  */
-export function toldToDetect(
+export function annotationsForDetect(
   pod: Bag,
   networks: readonly PodNetwork[],
   checks: readonly Of<typeof asPoolChecks>[],

@@ -13,7 +13,7 @@ import { poolConflictsOf } from "../../schema/pool-conflicts.ts";
 import type { Detected } from "../contract/detection.ts";
 import type { Facts } from "../contract/facts.ts";
 import { messageIn } from "./detect-status.ts";
-import { hasEnded, networksOfPod, usesToldTo, workloadOfPod } from "./pods.ts";
+import { hasEnded, networksOfPod, usesAssignedTo, workloadOfPod } from "./pods.ts";
 import { poolIn } from "./sources-in-cluster.ts";
 import { claimOfIndex, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
@@ -43,19 +43,19 @@ export interface DetectedLine {
 export function detectedIn(pod: Bag): DetectedLine[] {
   const isOver = hasEnded(pod);
   const nics = new Set(networksOfPod(pod).map(({ nic }) => nic));
-  const told = new Set(usesOfPod(pod).map(({ address, nic }) => `${formatAddress(address)} ${nic}`));
+  const assigned = new Set(usesOfPod(pod).map(({ address, nic }) => `${formatAddress(address)} ${nic}`));
   return messageIn(pod)
     .split("\n")
     .flatMap((line): DetectedLine[] => {
-      const [kind, ip = "", nic = "", said = ""] = line.replace(/ \(.*$/, "").split(" ");
+      const [kind, ip = "", nic = "", text = ""] = line.replace(/ \(.*$/, "").split(" ");
       // Whoever makes a pod may have it say anything.
-      const mac = /^[\da-f]{2}(:[\da-f]{2})+$/i.test(said) ? said : "unknown";
+      const mac = /^[\da-f]{2}(:[\da-f]{2})+$/i.test(text) ? text : "unknown";
       const { value: address } = parseAddress(ip);
       if (address === undefined || !nics.has(nic)) return [];
       if (isOver && kind !== "conflict") return [];
       if (kind === "unreachable") return [{ kind, address, nic, mac }];
-      const isTold = told.has(`${formatAddress(address)} ${nic}`);
-      return isTold && (kind === "conflict" || kind === "not-detected") ? [{ kind, address, nic, mac }] : [];
+      const isAssigned = assigned.has(`${formatAddress(address)} ${nic}`);
+      return isAssigned && (kind === "conflict" || kind === "not-detected") ? [{ kind, address, nic, mac }] : [];
     });
 }
 
@@ -64,7 +64,7 @@ function usesOfPod(pod: Bag) {
   const [isOver, workload] = [hasEnded(pod), workloadOfPod(pod)];
   if (isOver && workload?.kind !== "Pod") return [];
   const self = workload && formatOwner(ownerOfWorkload(workload));
-  return usesToldTo(placeless(pod)).flatMap(({ address, owner, interface: claim }) => {
+  return usesAssignedTo(placeless(pod)).flatMap(({ address, owner, interface: claim }) => {
     const isMeant = owner !== undefined && claim !== undefined && (!isOver || owner === self);
     return isMeant ? [{ address, owner, claim, nic: claim.replace(/^\d+\//, "") }] : [];
   });
@@ -83,7 +83,7 @@ export function detectedByPod(pod: Bag): Detected[] {
 }
 
 /** Has a pod that has ended found a conflict of the address of a line, and its pool does not say so yet? Nobody is to get it before. */
-export function isConflictUnsaid(
+export function isConflictUnreported(
   pod: Bag,
   { claim, pool, address }: Allocation,
   find: (key: string) => Bag | undefined,

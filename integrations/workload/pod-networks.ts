@@ -40,7 +40,7 @@ export function readPodNetworks(annotations: Bag, namespace: string): readonly P
 }
 
 /** What the annotations of a pod are to say of such networks. */
-export function sayNetworks(networks: readonly PodNetwork[]): Readonly<Record<string, string>> {
+export function formatNetworks(networks: readonly PodNetwork[]): Readonly<Record<string, string>> {
   const byAnnotation = Map.groupBy(networks, ({ annotation }) => annotation);
   return Object.fromEntries(
     [...byAnnotation].map(([annotation, all]) => [annotation, JSON.stringify(all.map(({ element }) => element))]),
@@ -48,8 +48,8 @@ export function sayNetworks(networks: readonly PodNetwork[]): Readonly<Record<st
 }
 
 function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]>[] {
-  const said = networkAnnotations.filter((annotation) => annotations[annotation] !== undefined);
-  return said.map((annotation) => {
+  const present = networkAnnotations.filter((annotation) => annotations[annotation] !== undefined);
+  return present.map((annotation) => {
     const { value, issues } = parseNetworks(annotations[annotation] ?? "", annotation, namespace);
     return issues === undefined ? { value } : { issues: issues.map((issue) => ({ ...issue, path: [annotation] })) };
   });

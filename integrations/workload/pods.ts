@@ -96,11 +96,11 @@ export function isWaitingAlone(pod: Bag): boolean {
 export function indexOfPod(pod: Bag): PodIndex | undefined {
   const { namespace = "default", annotations } = metadataOf(pod);
   const [, kind, name, index] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${annotations[indexAnnotation]}`) ?? [];
-  const told = kindsWithPods.find((one) => one === kind);
+  const known = kindsWithPods.find((one) => one === kind);
   const workload = workloadOfPod(pod);
   const isMade = workload !== undefined && workload.kind !== "Pod";
-  if (told !== undefined && (!isMade || (workload.kind === told && workload.name === name)))
-    return { workload: { kind: told, namespace: `${namespace}`, name: `${name}` }, index: Number(index) };
+  if (known !== undefined && (!isMade || (workload.kind === known && workload.name === name)))
+    return { workload: { kind: known, namespace: `${namespace}`, name: `${name}` }, index: Number(index) };
   return workload?.kind === "StatefulSet" ? { workload, index: ordinalOf(pod, workload) } : undefined;
 }
 
@@ -139,22 +139,22 @@ export function ipsOn(networks: readonly PodNetwork[]): string[] {
 
 /** The addresses that a pod may run with, each the claim's of its index; of one that does not say its index, the workload's that made it. */
 export function usesOfWorkloadPod(located: LocatedObject): Use[] {
-  return hasEnded(located.object) ? [] : usesToldTo(located);
+  return hasEnded(located.object) ? [] : usesAssignedTo(located);
 }
 
 /** The same, also of one that has ended. What it was given counts as what its networks say: others rewrite these. */
-export function usesToldTo({ object, at }: LocatedObject): Use[] {
+export function usesAssignedTo({ object, at }: LocatedObject): Use[] {
   const isOurs = object.kind === "Pod" && labelsOf(object)[addressesLabel] !== undefined;
   if (!isOurs || isGated(object)) return [];
   const workload = workloadOfPod(object);
   const its = indexOfPod(object) ?? (workload && { workload });
-  const told = networksOfPod(object).map(({ nic, element, annotation }) => ({ nic, ips: element.ips, annotation }));
+  const assigned = networksOfPod(object).map(({ nic, element, annotation }) => ({ nic, ips: element.ips, annotation }));
   const given = addressesGiven(object).map(({ interface: nic, ips }) => ({
     nic,
     ips,
     annotation: allocatedAnnotation,
   }));
-  const uses = [...told, ...given].flatMap(({ nic, ips, annotation }) =>
+  const uses = [...assigned, ...given].flatMap(({ nic, ips, annotation }) =>
     usesOfNetwork(nic, asList(ips), its, () => at(["metadata", "annotations", annotation], "")),
   );
   return [...new Map(uses.toReversed().map((use) => [`${use.claim} ${use.address}`, use])).values()].reverse();
@@ -162,15 +162,15 @@ export function usesToldTo({ object, at }: LocatedObject): Use[] {
 
 /** Returns the addresses that a pod was given and may run with, also if somebody has rewritten its networks; none while it is gated. */
 export function addressesOfPod(pod: Bag): Address[] {
-  return [...new Set(usesToldTo(placeless(pod)).map(({ address }) => address))];
+  return [...new Set(usesAssignedTo(placeless(pod)).map(({ address }) => address))];
 }
 
 /** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */
-export function claimsUnsaid(pod: Bag): string[] {
+export function claimsWithoutIps(pod: Bag): string[] {
   const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its === undefined) return [];
-  const unsaid = networksOfPod(pod).filter(({ element }) => element.ips === undefined);
-  return unsaid.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfIndex(its.index, nic)));
+  const withoutIps = networksOfPod(pod).filter(({ element }) => element.ips === undefined);
+  return withoutIps.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfIndex(its.index, nic)));
 }
 
 /** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its index. */

@@ -36,18 +36,22 @@ export function unservedWorkloads(model: WorkloadModel, facts: Facts): Unserved[
  *  anything else: networks and pools of other programs     | no
  */
 function asksPools(object: Bag, { networks, namespaces }: PoolSources, { pools }: Facts): boolean {
-  const { labels, annotations: said } = metadataOfPods(object);
-  if ([labels, said].some((one) => Object.keys(one).some((key) => key.startsWith(ownPrefix)))) return true;
+  const { labels, annotations } = metadataOfPods(object);
+  if ([labels, annotations].some((one) => Object.keys(one).some((key) => key.startsWith(ownPrefix)))) return true;
   const namespace = namespaceOf(object);
-  const read = readPodNetworks(said, namespace);
+  const read = readPodNetworks(annotations, namespace);
   const definitions = new Set(read.map(({ definition }) => definition));
-  const text = networkAnnotations.map((one) => `${said[one] ?? ""}`).join(" ");
+  const text = networkAnnotations.map((one) => `${annotations[one] ?? ""}`).join(" ");
   const isOn = (title: string) =>
     definitions.size > 0 ? definitions.has(title) : text.includes(title.slice(title.indexOf("/") + 1));
   if ([...networks.values()].some(({ title, named }) => Object.keys(named).length > 0 && isOn(title))) return true;
-  const isTold = read.some(({ definition, element: { ips } }) => !ips && networks.get(definition)?.takesIps === true);
-  if (isTold && namesPools(said)) return true;
-  const byPod = Object.entries(said).flatMap(([name, value]) => (isOfSpiderpool(name) ? namesInText(`${value}`) : []));
+  const needsAddresses = read.some(
+    ({ definition, element: { ips } }) => !ips && networks.get(definition)?.takesIps === true,
+  );
+  if (needsAddresses && namesPools(annotations)) return true;
+  const byPod = Object.entries(annotations).flatMap(([name, value]) =>
+    isOfSpiderpool(name) ? namesInText(`${value}`) : [],
+  );
   const byNamespace = Object.values(namespaces.get(namespace)?.named.value ?? {}).flat();
   const isOurs = (name: string) => [...pools.keys()].some((pool) => isCalled(pool, name));
   return [...byPod, ...byNamespace].some(isOurs);

@@ -13,10 +13,10 @@ import { attachmentKind } from "../networks/attachment-definition.ts";
 import { isGated } from "../networks/gated-pod.ts";
 import { networksKind } from "./bound-network.ts";
 import { gone, isStillNamed } from "./kept-addresses.ts";
-import { wishOf } from "./named-pools.ts";
+import { poolRequest } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
 import { asConfigMap } from "./objects.ts";
-import { mapNameOf, mapsKind, podAddresses, wishAnnotation, workloadOfMap } from "./pod-addresses.ts";
+import { mapNameOf, mapsKind, podAddresses, poolRequestAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withIndexesInstead } from "./pod-detected.ts";
 import {
   asksController,
@@ -128,7 +128,7 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
     if (Object.keys(asConfigMap(map).data).length === 0) return [source, []];
     const { apiVersion, kind } = source.object;
     const owner = { apiVersion, kind, name: value.name, uid: uidOf(source.object) };
-    const annotations = { ...annotationsOf(map), [wishAnnotation]: wishOf(value.annotations) };
+    const annotations = { ...annotationsOf(map), [poolRequestAnnotation]: poolRequest(value.annotations) };
     return [source, [{ ...map, metadata: { ...map.metadata, annotations, ownerReferences: [owner] } }]];
   });
   return { instead: new Map(instead), added: [], left: [], kept: keptIn(model, facts, snapshot) };

@@ -93,8 +93,8 @@ export function keepWorkload(object: Bag): Bag {
   const { labels } = raw(templateOf(object).metadata);
   const all = annotationsOf(object);
   const isRead = (name: string) => name.startsWith(ownPrefix) || networkAnnotations.some((one) => one === name);
-  const said = Object.entries(all).filter(([name]) => isRead(name));
-  const annotations = { ...aboutPools(all), ...Object.fromEntries(said) };
+  const read = Object.entries(all).filter(([name]) => isRead(name));
+  const annotations = { ...aboutPools(all), ...Object.fromEntries(read) };
   const spec = { nodeSelector: nodeSelectorOf(object) };
   return { spec: { replicas, ordinals, strategy, template: { metadata: { labels, annotations }, spec } } };
 }

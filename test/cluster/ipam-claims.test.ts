@@ -9,7 +9,7 @@ import { clusterOfFile } from "../support/cluster/of-file.ts";
 import { nodeippool } from "../support/console.ts";
 import { ownAccess, prepareController, servedAs } from "../support/controller/rights.ts";
 import { hurried } from "../support/controller/timing.ts";
-import { claim, pool, stake, standing } from "../support/objects/ipam-claims.ts";
+import { claim, pool, releaseFinalizer, standing } from "../support/objects/ipam-claims.ts";
 import { macvlanNetwork, ovnNetwork, vm } from "../support/objects/vm-objects.ts";
 
 const claims: Resource = { apiVersion: "k8s.cni.cncf.io/v1alpha1", plural: "ipamclaims" };
@@ -45,7 +45,7 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
     await served(async () => {
       await until(() => told("a.red"), "10.0.0.1/24 True SuccessfulAllocation");
       const finalizers = async () => asBag((await get("a.red"))?.metadata)?.finalizers;
-      await until(finalizers, ["kubevirt.io/persistent-ipam", stake]);
+      await until(finalizers, ["kubevirt.io/persistent-ipam", releaseFinalizer]);
       await make("b.red");
       await until(() => told("b.red"), "10.0.0.2/24 True SuccessfulAllocation");
       await make("c.red");
@@ -59,7 +59,7 @@ describe("IPAMClaims, on a real API server with the kinds as they are shipped", 
         "10.0.0.1/24 True SuccessfulAllocation",
         "False SubnetExhausted",
       ]);
-      await kube.patch(claims, "a.red", "default", { metadata: { finalizers: [stake] } }, { type: "merge" });
+      await kube.patch(claims, "a.red", "default", { metadata: { finalizers: [releaseFinalizer] } }, { type: "merge" });
       await until(() => told("c.red"), "10.0.0.1/24 True SuccessfulAllocation");
       expect(await get("a.red")).toBeUndefined();
     });

@@ -4,7 +4,7 @@ import { SimController } from "../sim/controller.ts";
 import { macvlanNetwork } from "./vm-objects.ts";
 
 /** On a claim for as long as the controller holds addresses for it. */
-export const stake = "nmstate.io/release-addresses";
+export const releaseFinalizer = "nmstate.io/release-addresses";
 
 export function pool(name: string, cidr: string, end?: string, spec: Bag = {}) {
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
-import { begin, claim, planned, pool, showing, stake } from "../../support/objects/ipam-claims.ts";
+import { begin, claim, planned, pool, releaseFinalizer, showing } from "../../support/objects/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/objects/vm-objects.ts";
 import { refused } from "../../support/sim/server.ts";
 
@@ -141,7 +141,7 @@ describe("what was planned for IPAMClaims on a pool of the cluster", () => {
       "10.0.0.1/24 True SuccessfulAllocation",
       "False IPAddressConflict",
     ]);
-    expect(asBag(object("b.red")?.metadata)?.finalizers).toEqual([stake]);
+    expect(asBag(object("b.red")?.metadata)?.finalizers).toEqual([releaseFinalizer]);
   });
 
   it("is written as it is where the plan gives the rest of the pool", async () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { asBag } from "../../../schema/objects.ts";
-import { begin, claim, planned, pool, showing, stake } from "../../support/objects/ipam-claims.ts";
+import { begin, claim, planned, pool, releaseFinalizer, showing } from "../../support/objects/ipam-claims.ts";
 import { macvlanNetwork, ovnNetwork } from "../../support/objects/vm-objects.ts";
 import { refused } from "../../support/sim/server.ts";
 
@@ -10,7 +10,7 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     sim.create(claim("vm-a.red"));
     await sim.pass(3000);
     expect(stands("vm-a.red")).toBe("10.0.0.1/24 fd20::1/64 True SuccessfulAllocation");
-    expect(finalizers("vm-a.red")).toEqual([stake]);
+    expect(finalizers("vm-a.red")).toEqual([releaseFinalizer]);
     expect(sim.lines()).toEqual(["10.0.0.1 IPAMClaim/default:vm-a.red/lan", "fd20::1 IPAMClaim/default:vm-a.red/lan6"]);
   });
 
@@ -60,9 +60,12 @@ describe("an IPAMClaim on a network of NodeIPPools", () => {
     for (const name of ["b.red", "c.red"]) sim.create(claim(name));
     await sim.pass(60_000);
     expect([ips("b.red"), ips("c.red")]).toEqual([["10.0.0.2/24"], []]);
-    expect(finalizers("a.red")).toEqual([...others, stake]);
+    expect(finalizers("a.red")).toEqual([...others, releaseFinalizer]);
     expect(sim.lines()).toContain("10.0.0.1 IPAMClaim/default:a.red/lan releasing");
-    edit("a.red", ({ metadata, ...rest }) => ({ ...rest, metadata: { ...asBag(metadata), finalizers: [stake] } }));
+    edit("a.red", ({ metadata, ...rest }) => ({
+      ...rest,
+      metadata: { ...asBag(metadata), finalizers: [releaseFinalizer] },
+    }));
     await sim.pass(60_000);
     expect([object("a.red"), ips("c.red")]).toEqual([undefined, ["10.0.0.1/24"]]);
   });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { parsePool, unwrap } from "../../../core/index.ts";
 import type { Facts } from "../../../integrations/contract/facts.ts";
 import { podAddresses } from "../../../integrations/workload/pod-addresses.ts";
-import { checksOfPools, parseChecks, toldToDetect } from "../../../integrations/workload/pod-detect.ts";
+import { annotationsForDetect, checksOfPools, parseChecks } from "../../../integrations/workload/pod-detect.ts";
 import { detectedIn, isLeftOut, mayLeaveOut, withIndexesInstead } from "../../../integrations/workload/pod-detected.ts";
 import { parseWorkload } from "../../../integrations/workload/workload-object.ts";
 import { detected } from "../../support/objects/pod-detects.ts";
@@ -99,7 +99,7 @@ describe("a pod is told what to look for by the pools of its addresses", () => {
       return { definition: "default/red", nic, element: { ips: [ip] }, annotation: networksKey };
     });
     const want = Object.fromEntries(Object.entries(told).map(([name, text]) => [key(name), text]));
-    expect(toldToDetect(pod(annotations), networks, checks)).toEqual(want);
+    expect(annotationsForDetect(pod(annotations), networks, checks)).toEqual(want);
   });
 
   it.each([

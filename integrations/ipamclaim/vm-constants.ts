@@ -7,7 +7,7 @@ export const madeAnnotation = `${ownPrefix}vm`;
 export const heldAnnotation = `${ownPrefix}vm-uid`;
 
 /** Keeps a claim for as long as its VM is there, or runs. */
-export const hold = "nmstate.io/used-by-vm";
+export const vmFinalizer = "nmstate.io/used-by-vm";
 
 /** For so many milliseconds a start may take without an Event. */
 export const debounce = 60_000;

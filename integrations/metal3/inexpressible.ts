@@ -5,15 +5,15 @@ const byOsNetConfig =
   "If os-net-config runs on the hosts, it can: cluster has mode: machines and network: os-net-config for that.";
 
 /** What network data has no words for, and os-net-config has. */
-interface Unsaid extends Issue {
-  readonly isUnsaid: true;
+interface Inexpressible extends Issue {
+  readonly isInexpressible: true;
 }
 
-export function unsaid(message: string, path: Path): Unsaid {
-  return { message, path, hint: byOsNetConfig, isUnsaid: true };
+export function inexpressible(message: string, path: Path): Inexpressible {
+  return { message, path, hint: byOsNetConfig, isInexpressible: true };
 }
 
 /** Is it that, and no mistake? */
-export function isUnsaid(issue: Issue): issue is Unsaid {
-  return "isUnsaid" in issue;
+export function isInexpressible(issue: Issue): issue is Inexpressible {
+  return "isInexpressible" in issue;
 }

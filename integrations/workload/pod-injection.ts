@@ -9,19 +9,19 @@ import { inject } from "../networks/inject.ts";
 import { asPod } from "../networks/objects.ts";
 import type { PodAllocation } from "../networks/pod-allocation.ts";
 import { isBound, readBound } from "./bound-network.ts";
-import { type NicOfPod, namedByPod, wishOf } from "./named-pools.ts";
+import { type NicOfPod, namedByPod, poolRequest } from "./named-pools.ts";
 import { affinityWith } from "./node-constraint.ts";
 import {
+  assignedElement,
   checksInMap,
   entriesOfMap,
   entryKey,
   type PodEntry,
-  toldElement,
+  poolRequestAnnotation,
   type WorkloadName,
-  wishAnnotation,
 } from "./pod-addresses.ts";
-import { toldToDetect } from "./pod-detect.ts";
-import { type PodNetwork, sayNetworks } from "./pod-networks.ts";
+import { annotationsForDetect } from "./pod-detect.ts";
+import { formatNetworks, type PodNetwork } from "./pod-networks.ts";
 import { indexAnnotation, networksOfPod, workloadPods } from "./pods.ts";
 
 /** A workload, and the ConfigMap with the addresses of its pods. */
@@ -42,7 +42,7 @@ export function podsOf({ namespace }: WorkloadName) {
 }
 
 /** What is right by what is seen now. */
-export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresses["find"]): Addresses {
+export function addressesToInject(map: Bag, workload: WorkloadName, find: Addresses["find"]): Addresses {
   const known = new Map<string, Needs>();
   const entries = new Map(entriesOfMap(map, workload).map((entry) => [entry.key, entry]));
   const all = podsOf(workload);
@@ -68,7 +68,7 @@ export function addressesToTell(map: Bag, workload: WorkloadName, find: Addresse
  *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
  *  has not, and a plan made it          | waits, and an Event says so
  */
-export function tell(pod: Bag, index: number, addresses: Addresses): Step[] {
+export function injectAddresses(pod: Bag, index: number, addresses: Addresses): Step[] {
   const { workload, map } = addresses;
   const key = entryKey(workload, index);
   const entry = addresses.entries.get(key);
@@ -82,23 +82,23 @@ export function tell(pod: Bag, index: number, addresses: Addresses): Step[] {
         `ConfigMap ${nameOf(map)} is not for the pools of this pod: is it of an earlier template? Then delete it`,
       ),
     ];
-  const told = networksOfPod(pod).map((network, i) => {
-    const one = toldOf(network, entry.networks, addresses);
+  const assigned = networksOfPod(pod).map((network, i) => {
+    const one = assignmentOf(network, entry.networks, addresses);
     const isToHave = "object" in one && namesPoolsFor(one.object, pod, { nic: network.nic, place: i });
     return isToHave ? {} : one;
   });
-  const waits = told.flatMap((one) => ("network" in one ? [] : one));
+  const waits = assigned.flatMap((one) => ("network" in one ? [] : one));
   if (waits.length > 0) return waits.flatMap(({ why }) => (why === undefined ? [] : warn(pod, why)));
-  const networks = told.flatMap((one) => ("network" in one ? one.network : []));
+  const networks = assigned.flatMap((one) => ("network" in one ? one.network : []));
   const selected = nodesWith(asPod(pod).spec.nodeSelector);
   if (!mayMeetAll([...selected, ...entry.nodes])) return [warn(pod, otherNodes(workload))];
   const annotations = {
-    ...sayNetworks(networks),
-    ...toldToDetect(pod, networks, checksInMap(map)),
+    ...formatNetworks(networks),
+    ...annotationsForDetect(pod, networks, checksInMap(map)),
     [indexAnnotation]: `${workload.kind}/${workload.name}/${index}`,
   };
   const spec = affinityWith(pod.spec, entry.nodes);
-  const others = told.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
+  const others = assigned.flatMap((one) => ("key" in one && one.key !== undefined ? one.key : []));
   return [inject(pod, { given: givenOn(networks), annotations, spec }, addresses.needs(others))];
 }
 
@@ -110,7 +110,9 @@ function givenOn(networks: readonly PodNetwork[]): PodAllocation[] {
 }
 
 /** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */
-type Told = { readonly network: PodNetwork; readonly object?: Bag; readonly key?: string } | { readonly why?: string };
+type Assignment =
+  | { readonly network: PodNetwork; readonly object?: Bag; readonly key?: string }
+  | { readonly why?: string };
 
 /**
  * A network of a pod.
@@ -126,7 +128,7 @@ type Told = { readonly network: PodNetwork; readonly object?: Bag; readonly key?
  *  has none                | or the pod, names pools | waits: it will have some
  *  has none                | any other              | is told nothing on it
  */
-function toldOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }: Addresses): Told {
+function assignmentOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }: Addresses): Assignment {
   const { definition, nic, annotation } = network;
   const its = known.find((one) => one.definition === definition && one.nic === nic);
   const wrong = `ConfigMap ${nameOf(map)} has nothing for network ${definition} (${nic}) of this pod`;
@@ -139,13 +141,13 @@ function toldOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }
     return { why: `there is no ${attachmentKind} ${definition}: define it, or name another one` };
   if (ips === undefined) return { network, object, key };
   if (!readBound(object).takesIps) return { why: `${attachmentKind} ${definition} takes no addresses` };
-  return { network: { ...network, element: toldElement(network, ips) }, key };
+  return { network: { ...network, element: assignedElement(network, ips) }, key };
 }
 
 /** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */
 function isOfOtherPools(pod: Bag, map: Bag): boolean {
-  const wish = annotationsOf(map)[wishAnnotation];
-  return wish !== undefined && wish !== wishOf(annotationsOf(pod));
+  const requested = annotationsOf(map)[poolRequestAnnotation];
+  return requested !== undefined && requested !== poolRequest(annotationsOf(pod));
 }
 
 /** Does a definition name pools, or a pod for this NIC? */

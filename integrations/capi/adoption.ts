@@ -24,8 +24,8 @@ export function isAdoptable(there: Bag, owner: string, wanted: Bag | undefined):
 }
 
 /**
- * Why an IPAddress is not adopted for a claim, as what follows its name; undefined if it is. It is given the claim or the IPAddress that is
- * to be; `line` is what is on record.
+ * Returns why an IPAddress is not adopted for a claim, as the text after its name; undefined if it is. It takes the claim, or the
+ * IPAddress that the controller would make; `line` is what the record has.
  */
 export function whyNotAdopted(there: Bag, wanted: Bag, line?: Allocation): string | undefined {
   const other = whichOther(there, wanted);
@@ -53,7 +53,7 @@ export function whyDiffers(there: Bag, pool: Pool): string | undefined {
   return `IPAddress ${nameOf(there)} differs from NodeIPPool ${pool.name}: ${differences.join(", ")}. If no machine uses it, delete it: the controller creates it again.`;
 }
 
-/** What a claim without an address says of the IPAddress of ours that it keeps: `clusterctl move` brought it, and its address was not to be had. */
+/** Returns the message of a claim without an address about the IPAddress of ours that it keeps: `clusterctl move` brought it, and its address was taken. */
 export function keptMessage(there: Bag): string {
   const { address } = asAddress(there).spec;
   return `IPAddress ${nameOf(there)} has ${address}, which is not recorded for the claim. If no machine uses ${address}, delete the IPAddress.`;

@@ -1,33 +1,33 @@
 import type { Bag } from "../../schema/objects.ts";
 
-/** How a claim stands. */
+/** The state of a claim. */
 export interface ClaimState {
-  /** Why its pool cannot be asked. */
+  /** Why its pool cannot be used. */
   readonly rejected?: string | undefined;
-  /** Why it gets nothing. */
+  /** Why it gets no address. */
   readonly pending?: { readonly code: string; readonly message: string } | undefined;
-  /** What is said of the IPAddress that it keeps while it waits. */
+  /** The message about the IPAddress that it keeps while it waits. */
   readonly kept?: string | undefined;
   /** Why the IPAddress of its name is not its own. */
   readonly refused?: string | undefined;
   /** In what its IPAddress differs from its pool. */
   readonly differs?: string | undefined;
-  /** Is there an IPAddress for it? */
+  /** An IPAddress exists for it. */
   readonly hasAddress: boolean;
-  /** Has another program deleted its IPAddress, which our finalizer keeps? */
+  /** Another program has deleted its IPAddress, which our finalizer keeps. */
   readonly isEnding: boolean;
 }
 
 /**
- * The condition Ready of an IPAddressClaim, with the reasons of Cluster API's contract.
+ * Returns the condition Ready of an IPAddressClaim, with the reasons of Cluster API's contract.
  *
  *  the claim                  | Ready | reason           | message
  *  ---------------------------+-------+------------------+--------------------
  *  names no pool that is there| False | PoolNotReady     | why
  *  gets nothing, pool is full | False | PoolExhausted    | why
  *  gets nothing otherwise     | False | AllocationFailed | why
- *  the same, and keeps an     | False | the same         | and what it keeps, unless why already says
- *   IPAddress of its name     |       |                  |  who has which address, and what to do
+ *  the same, and keeps an     | False | the same         | why, and what it keeps, unless why already
+ *   IPAddress of its name     |       |                  |  names the owner, the address and the next step
  *  another program made an    | False | AllocationFailed | why it is not adopted
  *   IPAddress of its name     |       |                  |
  *  has its IPAddress          | True  | Ready            | where it is

@@ -18,7 +18,7 @@ export interface AddressClaim {
   readonly pool: string;
 }
 
-/** Where a claim gets its address from, as both kinds say it. */
+/** Returns the poolRef of a claim, which is the same in an IPAddress. */
 export function poolRefOf(pool: string): Bag {
   return { apiGroup: poolGroup, kind: poolKind, name: pool };
 }
@@ -33,7 +33,7 @@ export function asksOurGroup(object: Bag): boolean {
   );
 }
 
-/** What either kind says by poolRef of a NodeIPPool: its name. */
+/** Returns the NodeIPPool in the poolRef of a claim or an IPAddress; undefined if it refers to no NodeIPPool. */
 export function nodeIPPoolOf(object: Bag): { readonly name: unknown } | undefined {
   const { apiGroup, kind, name } = asAddressClaim(object).spec.poolRef;
   return apiGroup === poolGroup && kind === poolKind ? { name } : undefined;
@@ -54,19 +54,19 @@ export function parseAddressClaim(object: Bag): Parsed<AddressClaim> {
   return { value: { name: `${name}`, namespace: `${namespace}`, uid: known, labels, pool } };
 }
 
-/** The claim is its own owner: who comes back under its name is the same one, and gets the same address. */
+/** Returns the owner for a claim: the claim itself, so that a claim made again under its name gets the same address. */
 export function ownerOfClaim({ name, namespace }: Pick<AddressClaim, "name" | "namespace">): Owner {
   return { kind: claimKind, namespace, name };
 }
 
-/** An IPAddressClaim is for one address, which goes by this name. */
+/** The name, in the record, of the one address of an IPAddressClaim. */
 export const addressClaimName = "address";
 
 export function keyOfClaim(claim: AddressClaim): string {
   return claimKey(ownerOfClaim(claim), addressClaimName);
 }
 
-/** Is a claim, by its key in the record, one of these? */
+/** Returns whether a key in the record is that of an IPAddressClaim. */
 export function isAddressClaim(claim: string): boolean {
   return claim.startsWith(`${claimKind}/`);
 }

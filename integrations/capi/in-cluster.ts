@@ -21,15 +21,15 @@ const finalizer = "nmstate.io/release-address";
 const pausedAnnotation = "cluster.x-k8s.io/paused";
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object                      | owners    | tells about
+ *  object                      | owners    | sources
  *  ----------------------------+-----------+-------------
  *  claim on a pool of ours     | the claim | itself
- *  any other claim             | nobody    | nothing
+ *  any other claim             | none      | none
  *  IPAddress                   | its claim | its claim
  *  IPAddress of another name   | its claim, and the claim of its name, whose IPAddress cannot be made
- *  Cluster: it may be paused   | all       | nothing
+ *  Cluster: it may be paused   | all       | none
  */
 function concerns(object: Bag): Concern {
   const { name, namespace } = metadataOf(object);
@@ -49,7 +49,7 @@ function concerns(object: Bag): Concern {
   }
 }
 
-/** The key of the object of a kind that goes with an owner, which is a claim. */
+/** Returns the key of the object of a kind that belongs to an owner, which is a claim. */
 function keyOf(kind: string, owner: string): string {
   return kindInGroup(kind, ipamGroup) + owner.slice(claimKind.length);
 }
@@ -133,7 +133,7 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
       isGrant: true,
       keep: ({ spec }) => ({ spec }),
       keepMade: ({ spec }) => ({ spec }),
-      // Cluster API refuses another one.
+      // Cluster API refuses a change of the spec.
       fixed: ({ spec }) => spec,
     },
     {
@@ -150,8 +150,8 @@ function kinds(version: ClusterApiVersion): WatchedKind[] {
 const ofGarbageCollector: readonly unknown[] = ["foregroundDeletion", "orphan"];
 
 /**
- * Keeps a claim that is being deleted its address because another controller has a finalizer on it? Providers of machines protect claims
- * that are in use like that. The API server accepts no new finalizer on it, so once the last one is gone it stays so.
+ * Returns whether a claim that is being deleted keeps its address because another controller has a finalizer on it: infrastructure
+ * providers protect claims in use that way. The API server accepts no new finalizer then, so once the last one is gone this stays false.
  */
 function isInUse(claim: Bag): boolean {
   const others = metadataOf(claim).finalizers.filter((one) => one !== finalizer && !ofGarbageCollector.includes(one));
@@ -159,8 +159,8 @@ function isInUse(claim: Bag): boolean {
 }
 
 /**
- * Is a node a machine of the namespace that a claim is in? Cluster API says that much on each node of a cluster which manages itself;
- * which claim a machine has, only its infrastructure provider knows.
+ * Returns whether a node is a machine of a claim's namespace. In a cluster that manages itself, Cluster API annotates each node with that.
+ * Only the infrastructure provider knows which claim a machine has.
  */
 function isMachine(owner: string, node: Bag): boolean {
   const marks = annotationsOf(node);
@@ -179,14 +179,14 @@ function keyOfAddress(claim: string): string {
   return keyOf(addressKind, ownerOfKey(claim));
 }
 
-/** What Cluster API's contract asks of an IPAM provider, with NodeIPPool as the pool kind. */
+/** Returns an IPAM provider by Cluster API's contract, with NodeIPPool as the pool kind. */
 export function capiInCluster(version: ClusterApiVersion): ClusterPart {
   const recording: Recording = {
     kinds: kinds(version),
     concerns,
     evidenceOf: ({ claim }) => [keyOfAddress(claim)],
-    // A claim is deleted once its machine is: that is the word of who made it. No IPAddress must have the address, either; one that has
-    // another one was made for a claim of the same name.
+    // The infrastructure provider deletes a claim once its machine is gone. No IPAddress may have the address either. An IPAddress with
+    // another address was made for a claim of the same name.
     gone: (objects, _, releasing) => {
       const there = objects.filter(({ kind }) => kind === addressKind);
       return releasing.filter((line) => !there.some((one) => mayHave(one, line)));

@@ -6,8 +6,8 @@ import { ipamClaimsRecording } from "./in-cluster.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";
 
 /**
- * IPAMClaims where the pods of VMs are watched anyway. What a pod was told is its claim's, and nobody else's, for as long as it may
- * run: also where neither the record nor the claim says so any more, or somebody has deleted the claim by force.
+ * Allocates for IPAMClaims in clusters where the controller also watches the pods of VMs. No other owner gets the addresses of a pod
+ * while it may run, even if the record and the claim no longer have them, or a user has deleted the claim by force.
  */
 export const ipamClaimsAndPods: typeof ipamClaimsInCluster = {
   ...ipamClaimsInCluster,

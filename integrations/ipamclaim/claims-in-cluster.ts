@@ -28,7 +28,7 @@ interface ClaimsModel {
   readonly requests: readonly AddressRequest[];
 }
 
-/** IPAMClaims that somebody makes in the cluster: each on a network that is bound to NodeIPPools gets addresses of them, in its status. */
+/** Allocates for IPAMClaims in the cluster: each on a network that is bound to NodeIPPools gets addresses of them, in its status. */
 export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
   name: "ipamclaim",
   reads: [
@@ -82,17 +82,17 @@ function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
 }
 
 /**
- * What is decided here of a request.
+ * Returns the part of a request that the controller decides.
  *
  *  the network has | the claim was planned            | it gets
  *  ----------------+----------------------------------+-------------------------------------------------------
- *  a pool of plans | any                              | nothing: it is not decided here
+ *  a pool of plans | any                              | nothing: a plan decides it
  *  others          | no                               | the first address of each family that it shows, else any
- *  others          | yes, with an address of its pools | that one, or nothing: nobody else may have it
- *  others          | yes, with other ones             | nothing: its plan is met elsewhere
+ *  others          | yes, with an address of its pools | that address, or nothing
+ *  others          | yes, with other ones             | nothing: its addresses are of other pools
  *  others          | no, but its VM asks for some     | these, or nothing
  *
- * A status may say anything, and stops nobody else: what of it cannot be given, the claim itself is told.
+ * Any user of a claim can write anything into its status. That blocks no other claim: the claim itself reports what it cannot get.
  */
 function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   const pools = poolsFor(request.network, facts);
@@ -107,7 +107,7 @@ function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
   return [{ ...request, wanted: [...families].flatMap((family) => first.get(family) ?? []) }];
 }
 
-/** An address that the VM of a claim asks for, of a family that its network does not have: the claim gets nothing, and is told why. */
+/** Returns an address that the VM of a claim requests of a family that its network lacks: the claim gets nothing, and reports why. */
 function strangeIn({ source, network }: AddressRequest, facts: Facts): Address | undefined {
   const families = new Set(poolsFor(network, facts).map(({ start }) => familyOf(start)));
   const annotation = plannedFor(source.object);
@@ -116,7 +116,7 @@ function strangeIn({ source, network }: AddressRequest, facts: Facts): Address |
     : undefined;
 }
 
-/** Each address in a status is its claim's, with a prefix length or without. */
+/** Returns each address in the status of a claim as the claim's, with a prefix length or without. */
 function usesOf({ object, at }: LocatedObject): Use[] {
   const { value: claim } = parseIpamClaim(object);
   if (claim === undefined) return [];
@@ -146,7 +146,7 @@ export function requestedIn(objects: readonly SourceObject[], facts: Facts, othe
   });
 }
 
-/** Did the controller give the addresses that a claim shows? Those of other networks may be the same, in spaces of their own. */
+/** Returns whether the controller assigned the addresses that a claim shows. Other networks may have the same ones, in spaces of their own. */
 function isHeldByUs({ object }: LocatedObject): boolean {
   return isIpamClaim(object) && metadataOf(object).finalizers.includes(releaseFinalizer);
 }

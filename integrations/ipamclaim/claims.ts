@@ -73,7 +73,7 @@ function claimsOf(request: AddressRequest, facts: Facts): Claim[] {
   });
 }
 
-/** Why a network cannot give the addresses that are asked for; undefined if it can. */
+/** Returns why a network cannot give the requested addresses; undefined if it can. */
 function whyUnassignable({ wanted, lengths, network: { network } }: AddressRequest, pools: readonly Pool[]) {
   for (const [i, address] of wanted.entries()) {
     const [text, family] = [formatAddress(address), familyOf(address)];
@@ -91,7 +91,7 @@ function whyUnassignable({ wanted, lengths, network: { network } }: AddressReque
   return undefined;
 }
 
-/** Pods of workloads keep the pool that they have. A VM would go to another one, as soon as that is called alike, so it has pools by their names. */
+/** Returns why a pool cannot be used by name. Names with wildcards are for pods of workloads, which keep their pool; a VM would change to the next pool that matches. */
 function whyNot(name: string, isAsked: boolean, facts: Facts): Issue | undefined {
   if (!hasWildcards(name)) return whyUnbound(name, facts);
   if (!isAsked) return undefined;
@@ -101,7 +101,7 @@ function whyNot(name: string, isAsked: boolean, facts: Facts): Issue | undefined
   };
 }
 
-/** The pools of a network that claims have addresses of: the first one of each family. */
+/** Returns the pools of a network that claims have addresses of: the first one of each family. */
 export function poolsFor({ bound, pools: own }: PersistentNetwork, { pools }: Facts): Pool[] {
   const names = bound ?? own.map(({ name }) => name);
   const named = names.flatMap((name) => pools.get(name) ?? []);

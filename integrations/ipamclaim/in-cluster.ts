@@ -32,10 +32,10 @@ import { mayPersist } from "./network.ts";
 import { asIpamClaim } from "./objects.ts";
 import { addressesAnnotation } from "./virtual-machine.ts";
 
-/** Keeps a claim, and its addresses with it, until those who use it are done. */
+/** Keeps a claim, and so its addresses, until its other finalizers are gone. */
 export const releaseFinalizer = "nmstate.io/release-addresses";
 
-/** The definitions of networks, as they are watched. */
+/** NetworkAttachmentDefinitions, as the controller watches them. */
 export const definitionsKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1`,
   kind: attachmentKind,
@@ -43,7 +43,7 @@ export const definitionsKind: WatchedKind = {
   keep: (object) => (mayPersist(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
 };
 
-/** IPAMClaims, as they are. */
+/** IPAMClaims, as the controller watches them. */
 export const claimsKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1alpha1`,
   kind: ipamClaimKind,
@@ -51,7 +51,7 @@ export const claimsKind: WatchedKind = {
   keep: ({ spec, status }) => ({ spec, status }),
 };
 
-/** What the controller does for IPAMClaims on networks that take addresses from NodeIPPools. */
+/** Records addresses for IPAMClaims on networks that take addresses from NodeIPPools. */
 export const ipamClaimsRecording: Recording = {
   kinds: [definitionsKind, { ...claimsKind, isOwner: true }],
   concerns,
@@ -64,13 +64,13 @@ export const ipamClaimsRecording: Recording = {
 };
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object                          | owners    | tells about
+ *  object                          | owners    | sources
  *  --------------------------------+-----------+-------------
  *  IPAMClaim                       | itself    | itself
  *  definition that keeps addresses | all       | itself
- *  any other definition            | nobody    | nothing
+ *  any other definition            | none      | none
  */
 function concerns(object: Bag): Concern {
   if (isIpamClaim(object)) {
@@ -86,18 +86,18 @@ function keyOfOwner(owner: string): string {
 }
 
 /**
- * Is an address off its claim? By the standard it is nobody else's for as long as the claim is there. One that was deleted and made
- * again under its name, on another network, is another claim.
+ * Returns whether an address is off its claim. By the standard, no other owner gets it while the claim exists. A claim that was deleted
+ * and made again under its name, on another network, is another claim.
  *
  *  the claim                                        | the address is off it, because
  *  -------------------------------------------------+--------------------------------------------------------------
- *  is not there                                     | who used it had a finalizer on it
+ *  is not there                                     | its users had a finalizer on it
  *  shows it, or was planned to have it              | no: a pod may run with it
  *  shows others, which are allocated                | what a claim shows stays there: it never showed this one
  *  shows none, and never had any (no finalizer)     | the same
- *  any other                                        | no: nobody knows what it showed
+ *  any other                                        | no: it may have shown the address before
  *
- * Who would write it into the claim by an outdated record is done by then (timing.ts).
+ * A controller that still works from an outdated record finishes its write to the claim before this is asked (timing.ts).
  */
 function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean {
   const there = claims.find((one) => concerns(one).owners.includes(ownerOfKey(claim)));
@@ -119,12 +119,12 @@ function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = 
 }
 
 /**
- * What is said of a claim. A definition has no status: what is wrong with it, Events say, and its claims without an address.
+ * Reports the state of a claim. A definition has no status: Events, and its claims without an address, report what is wrong with it.
  *
  *  a claim         | our finalizer
  *  ----------------+---------------------------------------------------------------------
- *  with addresses  | is set, so that nobody ends it without a word
- *  that waits, and | is set: nobody else is given what it shows
+ *  with addresses  | is set, so that the claim stays until its users are done
+ *  that waits, and | is set: no other claim gets what it shows
  *   shows some     |
  *  being deleted   | goes once it is the only one that is left: others still use the claim
  */

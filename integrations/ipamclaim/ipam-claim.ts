@@ -11,17 +11,17 @@ import { asIpamClaim } from "./objects.ts";
 /** The object of the multi-network standard that keeps addresses for a workload, whether its pods run or not. */
 export const ipamClaimKind = "IPAMClaim";
 
-/** The addresses that were planned for a claim, `<address>/<prefix length>`, with a comma between two families; or that its VM asks for. */
+/** On a claim: the addresses that a plan gave it, `<address>/<prefix length>`, with a comma between two families; or that its VM requests. */
 export const plannedAnnotation = `${ownPrefix}addresses`;
 
-/** On each claim that was rendered: by it `kubectl apply` finds those whose status is to be applied. */
+/** On each claim that a plan rendered: `kubectl apply` selects by it the claims whose status it applies. */
 const plannedLabel = { [`${ownPrefix}planned`]: "true" };
 
-/** What an IPAMClaim says. */
+/** The fields of an IPAMClaim. */
 export interface IpamClaim {
   readonly name: string;
   readonly namespace: string;
-  /** The network, as its configuration of CNI calls it. */
+  /** The name of the network in its CNI configuration. */
   readonly network: string;
   /** The addresses in its status, as far as they can be read. */
   readonly shown: readonly Address[];
@@ -31,7 +31,7 @@ export function isIpamClaim({ apiVersion, kind }: Bag): boolean {
   return kind === ipamClaimKind && isOfGroup(apiVersion, attachmentGroup);
 }
 
-/** Was it rendered by a plan? */
+/** Returns whether a plan rendered a claim. */
 export function isRendered(claim: Bag): boolean {
   return Object.keys(plannedLabel).some((label) => labelsOf(claim)[label] !== undefined);
 }
@@ -47,27 +47,27 @@ export function parseIpamClaim(object: Bag): Parsed<IpamClaim> {
   return { value: { name: nameOf(object), namespace: namespaceOf(object), network, shown } };
 }
 
-/** A claim is its own owner: whoever comes back under its name is the same one. */
+/** Returns the owner for a claim: the claim itself, so that a claim made again under its name is the same owner. */
 export function ownerOfIpamClaim({ name, namespace }: Pick<IpamClaim, "name" | "namespace">): Owner {
   return { kind: ipamClaimKind, namespace, name };
 }
 
-/** What its annotation says that was planned for a claim. */
+/** Returns the annotation with the addresses that were planned for a claim. */
 export function plannedFor(claim: Bag): unknown {
   return annotationsOf(claim)[plannedAnnotation];
 }
 
-/** What was planned for a claim, as its status says it; what is no address is left out. */
+/** Returns the planned addresses of a claim, in the format of its status; skips what is no address. */
 export function plannedIps(annotation: unknown): string[] {
   return textsIn(annotation).filter((ip) => parsePrefix(ip).value !== undefined && addressIn(ip).value !== undefined);
 }
 
-/** The same as addresses, also where one stands without a prefix length: a VM asks for it. */
+/** Returns the same as addresses, also those without a prefix length, which a VM requests. */
 export function askedAddresses(annotation: unknown): Address[] {
   return addressesIn(textsIn(annotation));
 }
 
-/** Does its VM ask for addresses of a claim, and no plan has given them? A plan says how long their prefixes are. */
+/** Returns whether an annotation has the request of a VM, not the result of a plan: a plan writes prefix lengths. */
 export function isAddressRequest(annotation: unknown): boolean {
   return askedAddresses(annotation).length > 0 && plannedIps(annotation).length === 0;
 }
@@ -102,7 +102,7 @@ export function ipamClaim(claim: IpamClaim, pod: string, addresses: ClaimedAddre
   };
 }
 
-/** Each address in a status is its claim's, whoever gave it. */
+/** Adds each address in the status of a claim as the claim's, whichever program assigned it. */
 export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
   const { object } = located;
   const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};
@@ -121,12 +121,12 @@ export function usesOfIpamClaim(located: LocatedObject, found: Findings): void {
   });
 }
 
-/** The addresses of a list like a status has it, as far as they can be read. */
+/** Returns the addresses of a list in the format of a status; skips what cannot be read. */
 export function addressesIn(ips: readonly unknown[]): Address[] {
   return ips.flatMap((ip) => addressIn(ip).value ?? []);
 }
 
-/** The address before the prefix length. */
+/** Returns the address before the prefix length. */
 function addressIn(ip: unknown): Parsed<Address> {
   return parseAddress(`${ip}`.replace(/\/.*/s, ""));
 }

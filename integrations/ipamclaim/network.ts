@@ -23,11 +23,11 @@ export interface PersistentNetwork {
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly title: string;
   readonly namespace: string;
-  /** What its configuration of CNI is called, and IPAMClaims call it. */
+  /** The name in its CNI configuration, which IPAMClaims refer to. */
   readonly network: string;
-  /** Does OVN-Kubernetes give its addresses, and read its claims? */
+  /** OVN-Kubernetes assigns its addresses, and reads its claims. */
   readonly isOvn: boolean;
-  /** Do its pods take the addresses that they are told (`ips`)? */
+  /** Its pods take the addresses in their Multus annotation (`ips`). */
   readonly takesIps: boolean;
   /** The NodeIPPools that it is bound to; undefined where it has pools of its own. */
   readonly bound: readonly string[] | undefined;
@@ -35,14 +35,14 @@ export interface PersistentNetwork {
   readonly pools: readonly { readonly name: string; readonly family: Family; readonly spec: PoolSpec }[];
 }
 
-/** Does it say so in its text? What it says, `parsePersistentNetwork` reads. */
+/** Returns whether a definition may keep addresses, by its text alone. `parsePersistentNetwork` reads the values. */
 export function mayPersist(object: Bag): boolean {
   const text = configText(object);
   return text !== "" && (text.includes('"allowPersistentIPs"') || boundPools(object) !== undefined);
 }
 
 /**
- * A network whose VMs keep their addresses; undefined where it says otherwise.
+ * Parses a network whose VMs keep their addresses; undefined if it does not keep them.
  *
  *  annotation | allowPersistentIPs | subnets | its VMs get their addresses
  *  -----------+--------------------+---------+-----------------------------------------------------------
@@ -51,8 +51,8 @@ export function mayPersist(object: Bag): boolean {
  *  yes        | no                 | any     | the same; on a network of OVN-Kubernetes that is an error:
  *             |                    |         |  it would read no claim
  *  no         | yes                | yes     | of its subnets; a primary or layer3 network has no claims
- *  no         | yes                | no      | from nobody: it has no addresses
- *  no         | no                 | any     | from whoever gave them before
+ *  no         | yes                | no      | from no IPAM: it has no addresses
+ *  no         | no                 | any     | from the IPAM that it has
  */
 export function parsePersistentNetwork(object: Bag): Parsed<PersistentNetwork | undefined> {
   const { value: config, issues } = parseNetworkConfig(object);
@@ -84,14 +84,14 @@ type Plugin = Of<typeof asPlugin>;
 type TextKey = "subnets" | "excludeSubnets" | "infrastructureSubnets" | "reservedSubnets" | "defaultGatewayIPs";
 
 /**
- * The pools that the subnets of a network are.
+ * Reads the subnets of a network as pools.
  *
- *  key                                    | what it says of a pool
+ *  key                                    | in a pool
  *  ---------------------------------------+-----------------------------------------------------------
  *  subnets                                | one of each family
- *  excludeSubnets, infrastructureSubnets  | what nobody gets
- *  reservedSubnets                        | where claims get theirs from: OVN-Kubernetes gives the rest by itself
- *  defaultGatewayIPs                      | what nobody gets
+ *  excludeSubnets, infrastructureSubnets  | never allocated
+ *  reservedSubnets                        | the range for claims: OVN-Kubernetes allocates the rest by itself
+ *  defaultGatewayIPs                      | never allocated
  */
 class SubnetReader {
   readonly issues: Issue[] = [];

@@ -18,14 +18,14 @@ export interface AskedClaim {
   readonly attachment: VmNetwork;
   /** Undefined where the definition keeps no addresses now, or cannot be read. */
   readonly network: PersistentNetwork | undefined;
-  /** What of an address it asks for, as its claim says it. */
+  /** The addresses that it asks for, in the format of its claim's annotation. */
   readonly wanted: string;
   /** Why it cannot have a claim. */
   readonly why: string | undefined;
 }
 
 /**
- * What a VM asks for: a claim for each network that its instance is plugged into, and for each one of its template.
+ * Returns the claims that a VM asks for: one for each network that its instance is plugged into, and for each one of its template.
  *
  *  a network of it                             | why it has no claim
  *  --------------------------------------------+----------------------------------------------------
@@ -34,7 +34,7 @@ export interface AskedClaim {
  *  any, and a claim of that name is of another | that
  *   VM                                         |
  *  any, and a pod runs with its addresses      | none of the following
- *  any, and the VM asks for what is no address | that; claims that it has stay
+ *  any, and its request is no address          | that; claims that it has stay
  *   or for a network that it does not have     |
  *  any, and it asks for two of one family      | that
  *
@@ -44,7 +44,7 @@ export interface AskedClaim {
 export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   const own = attachmentsOf(holder).filter(({ isAbsent }) => !isAbsent);
   const running = runsFor(view) === uidOf(holder) ? pluggedInto(view).filter(({ isAbsent }) => !isAbsent) : [];
-  // What runs comes first: a template may say already what is to be at the next start.
+  // The instance wins over the template, which may already describe the next start.
   const all = new Map([...own, ...running].map((one) => [one.network, one]));
   const { value: vm, issues: [unread] = [] } = parseVm(holder);
   return [...all.values()].map((attachment) => {
@@ -69,14 +69,14 @@ export function askedBy(view: VmView, holder: Bag): AskedClaim[] {
   });
 }
 
-/** A network with pools of its own says how long its prefixes are; NodeIPPools are known to whoever gives of them. */
+/** Returns the prefix length of a network with pools of its own; empty for NodeIPPools, whose allocator adds it. */
 function lengthIn(network: PersistentNetwork | undefined, family: number): string {
   const cidr = network?.pools.find((one) => one.family === family)?.spec.range.cidr;
   const { value } = cidr === undefined ? {} : parsePrefix(cidr);
   return value === undefined ? "" : `/${value.length}`;
 }
 
-/** The addresses of a claim that pods of its instance may run with. */
+/** Returns the addresses of a claim that pods of the VM's instance may run with. */
 function addressesInUse(name: string, { namespace, instance, pods }: VmView): Address[] {
   const owner = formatOwner(ownerOfIpamClaim({ namespace, name }));
   const own = pods.filter((pod) => ownersOf(pod).some(({ uid }) => instance !== undefined && uid === uidOf(instance)));
@@ -84,7 +84,7 @@ function addressesInUse(name: string, { namespace, instance, pods }: VmView): Ad
   return [...new Set(uses.flatMap((use) => (use.owner === owner ? use.address : [])))];
 }
 
-/** The claim, held for the VM, which is its owner. */
+/** Returns the claim for a VM: held for the VM, and owned by it. */
 export function claimFor(
   holder: Bag,
   namespace: string,

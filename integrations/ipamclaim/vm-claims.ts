@@ -23,26 +23,26 @@ import {
 } from "./vm-view.ts";
 
 /**
- * What is to be done for the claims of a VM. A claim is held for one VM, by its uid: one that comes later under the same name is
- * another one.
+ * Returns the steps for the claims of a VM. The controller holds a claim for one VM, by its uid: a VM that is made later under the same
+ * name is another one.
  *
  *  a claim                         | the VM it is held for  | it is in use | to do
  *  --------------------------------+------------------------+--------------+---------------------------------------------
  *  is not there                    | asks for it            |              | make it, held for that VM
- *  is held for nobody              | asks for it            |              | hold it: somebody else has made it
+ *  is not held                     | asks for it            |              | hold it: another program or a user made it
  *  is held, we have made it, and   | asks for other ones    |              | it asks for these
  *   has no addresses               |                        |              |
  *  is held                         | asks for it            | any          | nothing, also where it is being deleted: the
  *                                  |                        |              |  VM goes on with its addresses
  *  is held, is being deleted, and  | asks for it            | no           | let it go: it is made anew
  *   has no addresses               |                        |              |
- *  is held                         | asks for it no more,   | yes          | nothing: it is being unplugged, or shut down
+ *  is held                         | no longer asks for it, | yes          | nothing: it is being unplugged, or shut down
  *                                  |  or is gone            |              |
  *  is held, and we have made it    | the same               | no           | delete it, then let it go
- *  is held, somebody has made it   | the same               | no           | let it go
+ *  is held, and we did not make it | the same               | no           | let it go
  *
- * A claim of another network than the VM's is none that it asks for. If the condition of a claim says what is wrong with it, so
- * does an Event on the VM.
+ * A claim of another network than the VM's is not one that the VM asks for. If a condition of a claim reports a problem, an Event on the
+ * VM reports it as well.
  */
 export function claimSteps(view: VmView): Step[] {
   const holder = holderOf(view);
@@ -51,7 +51,7 @@ export function claimSteps(view: VmView): Step[] {
   const there = new Set(view.claims.map(nameOf));
   const missing = asked.filter(({ name }) => !there.has(name));
   return [
-    // What ends makes room: a quota may have none for what is to be made.
+    // Delete before creating: a quota may leave no room for both.
     ...view.claims.flatMap((claim) => stepsFor(claim, byName.get(nameOf(claim)), holder, view)),
     ...(holder === undefined ? [] : missing.flatMap((one) => madeFor(view, holder, one))),
   ];
@@ -92,7 +92,7 @@ function stepsFor(claim: Bag, asked: AskedClaim | undefined, holder: Bag | undef
   return [change(claim, others, null, needs)];
 }
 
-/** The VM says otherwise what it asks for. */
+/** Updates the request in a claim without addresses, after the VM changed what it asks for. */
 function askingAnew(claim: Bag, { wanted, why, network }: AskedClaim, isMade: boolean, holder: Bag): Step[] {
   if (why !== undefined) return [warn(holder, why)];
   const isAsked = `${plannedFor(claim) ?? ""}` === wanted;
@@ -111,20 +111,20 @@ function change(claim: Bag, finalizers: readonly unknown[], heldFor: string | nu
   return { verb: "change", object: claim, fields, ...(needs && { needs }) };
 }
 
-/** Is it to end before it had an address? */
+/** Returns whether a claim is being deleted before it got an address. */
 function isLost(claim: Bag): boolean {
   return isDeleting(claim) && shownIps(claim).length === 0;
 }
 
 /**
- * Does something run with the addresses of a claim?
+ * Returns whether an instance or a pod uses the addresses of a claim.
  *
  *  its instance                                  | a pod that has begun     | it is in use
  *  ----------------------------------------------+--------------------------+--------------
  *  is of the VM, and plugged into its network    | any                      | yes
  *  the same, and the claim has no addresses and  | there is none            | no: its pod waits for
  *   is being deleted                             |                          |  the claim that comes next
- *  any                                           | is told, was given, or   | yes
+ *  any                                           | requests, was given, or  | yes
  *                                                |  has by Multus's report, |
  *                                                |  it, its interface or    |
  *                                                |  one of its addresses    |

@@ -9,5 +9,5 @@ export const heldAnnotation = `${ownPrefix}vm-uid`;
 /** Keeps a claim for as long as its VM is there, or runs. */
 export const vmFinalizer = "nmstate.io/used-by-vm";
 
-/** For so many milliseconds a start may take without an Event. */
+/** The milliseconds that a start may take before an Event reports that it waits. */
 export const debounce = 60_000;

@@ -27,9 +27,9 @@ import { claimNameFor, definitionIn, holderOf, isOfOtherNetwork, pluggedInto, ty
 import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
 
 /**
- * A pod of a VM is scheduled once all its networks were given their addresses.
+ * Lets a pod of a VM be scheduled once all its networks have their addresses.
  *
- *  a network of the VM             | its claim                         | the networks for Multus say
+ *  a network of the VM             | its claim                         | the networks for Multus get
  *  --------------------------------+-----------------------------------+------------------------------------
  *  is not defined                  |                                   | the pod waits
  *  keeps no addresses              |                                   | nothing
@@ -42,8 +42,8 @@ import { whyNoAddresses, whyNoClaim, whyNoIps, whyNotFor } from "./vm-waits.ts";
  *  takes `ips`                     | has its addresses                 | `ips`
  *  any of these                    | has none                          | the pod waits
  *
- * A claim has its addresses where whoever gives them says so, or where they were planned. An Event says why a pod waits: at once
- * if somebody must act, and otherwise once it has waited longer than a start takes.
+ * A claim has its addresses if its status shows that they are assigned, or if a plan gave them. An Event reports why a pod waits: at once
+ * if a user must act, and otherwise once it has waited longer than a start takes.
  */
 export function deliverySteps(view: VmView): Step[] {
   const { instance } = view;
@@ -65,7 +65,7 @@ function stepsForGated(pod: Bag, view: VmView): Step[] {
   return [inject(pod, { given, annotations }, needsOf(view))];
 }
 
-/** The networks of its VM that a pod is told, each with the interface in the pod. */
+/** Returns the networks of its VM that a pod requests, each with the interface in the pod. */
 function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
   const elements = elementsOf(pod) ?? [];
   return pluggedInto(view).flatMap((attachment) => {
@@ -86,8 +86,8 @@ function networksOn(pod: Bag, view: VmView): readonly NetworkOnPod[] {
 }
 
 /**
- * Where a pod has a network of its VM: by what KubeVirt calls the interface. Where it counts them instead (`net1`), as it goes on
- * to do for VMs that it started so, networks of one definition are in the order of the VM.
+ * Finds the network of a VM in its pod, by KubeVirt's name for the interface. If KubeVirt counts interfaces instead (`net1`), as it goes
+ * on doing for VMs that it started so, networks of one definition are in the order of the VM.
  */
 function placeOf(
   { network, definition }: VmNetwork,
@@ -121,7 +121,7 @@ function givenTo(nic: string, { network: called, definition }: VmNetwork, view: 
   const isPlanned = allocated === undefined && ips.every((ip) => plannedIps(planned).includes(ip));
   if (ips.length === 0 || !(allocated === "True" || isPlanned)) return whyNoAddresses(claim, network, view);
   const common = { ...(network.isOvn ? reference : { interface: nic }), ips };
-  // What has a space of its own is nothing that anybody else could be given of a NodeIPPool.
+  // No NodeIPPool has an address of a network with a space of its own, so no other owner can get it.
   return { given: [network.bound === undefined ? common : { ...common, claim: name }] };
 }
 

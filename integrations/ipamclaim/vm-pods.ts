@@ -10,7 +10,7 @@ import { asInterface, asPod } from "../networks/objects.ts";
 import { addressesGiven, allocatedAnnotation, allocationsOf, reportedInterfaces } from "../networks/pod-allocation.ts";
 import { addressesIn, ownerOfIpamClaim } from "./ipam-claim.ts";
 
-/** The pods of VMs, as they are watched. */
+/** The pods of VMs, as the controller watches them. */
 export const podsKind: WatchedKind = {
   apiVersion: "v1",
   kind: "Pod",
@@ -22,7 +22,7 @@ export const podsKind: WatchedKind = {
   },
 };
 
-/** The networks of a pod, as Multus is told them; undefined where that is no JSON. */
+/** Returns the elements of a pod's Multus annotation; undefined if it is no JSON. */
 export function elementsOf(pod: Bag): readonly Of<typeof asInterface>[] | undefined {
   const text = annotationsOf(pod)[networksAnnotation];
   if (text === undefined) return [];
@@ -30,7 +30,7 @@ export function elementsOf(pod: Bag): readonly Of<typeof asInterface>[] | undefi
   return issues === undefined ? list(asInterface)(value) : undefined;
 }
 
-/** Returns what Multus calls the interface of an element, which it counts where the element does not say it. */
+/** Returns the name of the interface of an element. If the element has none, Multus counts: net1, net2. */
 export function interfaceOf(element: Of<typeof asInterface>, place: number): string {
   return `${element.interface ?? `net${place + 1}`}`;
 }
@@ -44,7 +44,7 @@ export function interfaceOf(element: Of<typeof asInterface>, place: number): str
  *  any other                  | given addresses of a claim              | these, and what Multus reports of that interface
  *  any other                  | given others, or none by the controller | nothing
  *
- * What the networks for Multus say does not matter: virt-controller rewrites them.
+ * The networks for Multus do not count, because virt-controller rewrites them.
  */
 export function usesOfPod({ object, at }: LocatedObject): Use[] {
   if (object.kind !== "Pod" || isGated(object) || isOver(object)) return [];
@@ -58,8 +58,8 @@ export function usesOfPod({ object, at }: LocatedObject): Use[] {
 }
 
 /**
- * Returns whether a pod has, or is told, a claim, its interface or one of its addresses. Of networks that cannot be read: true. The
- * interface counts where the pod is told it for another network only if Multus reports it: a network of the same name was plugged in anew.
+ * Returns whether a pod has or requests a claim, its interface or one of its addresses; true also if its networks cannot be read. An
+ * interface that the pod requests for another network counts only if Multus reports it: a network of the same name was plugged in anew.
  */
 export function hasTraceOf(
   pod: Bag,

@@ -18,24 +18,24 @@ import { debounce } from "./vm-constants.ts";
 import { elementsOf, interfaceOf } from "./vm-pods.ts";
 import { isSettled, keysOfVm, type VmView } from "./vm-view.ts";
 
-/** What a network of a pod is given, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which that is normal. */
+/** What a network of a pod gets, nothing if it keeps no addresses; or why it waits. `after`: milliseconds for which waiting is normal. */
 export type Given = { readonly given: readonly PodAllocation[] } | { readonly why: string; readonly after?: number };
 
 /** A network of a VM in one of its pods. */
 export interface NetworkOnPod {
   readonly interface: string;
-  /** Finds what it is to be given now. */
+  /** Returns what it gets now. */
   find(): Given;
-  /** Whether a claim, by its name, is of the network that the pod is told for this interface; true of one that is not there. */
+  /** Whether a claim, by its name, is of the network that the pod has for this interface; true if there is no such claim. */
   isOf(claim: string): boolean;
 }
 
 /**
- * Returns what is written to a pod that is out of the gate: what it was given stays said, whatever others write over it.
+ * Returns the steps for a pod that has passed our gate: they restore the addresses that it was given if another program overwrites them.
  *
  *  an interface        | the networks for Multus | Multus reports       | the controller
  *  --------------------+-------------------------+----------------------+------------------------------------------------
- *  was given addresses | say them                | anything, or nothing | does nothing
+ *  was given addresses | have them               | anything, or nothing | does nothing
  *  was given addresses | have it without them    | anything, or nothing | puts them back, once virt-controller is done
  *                      |                         |                      |  with the networks of the pod
  *  was given addresses | do not have it          | others               | takes them out of annotation `allocated`
@@ -123,7 +123,7 @@ function foundFor(networks: readonly NetworkOnPod[], reported: readonly Reported
   };
 }
 
-/** Returns the Event that says why a network of a pod waits. */
+/** Returns the Event that reports why a network of a pod waits. */
 export function warningsOf(pod: Bag, found: Given): Step[] {
   if ("given" in found) return [];
   const { why: message, after } = found;
@@ -140,12 +140,12 @@ export function networksFor(elements: readonly Of<typeof asInterface>[], given: 
   return JSON.stringify(assigned);
 }
 
-/** Returns what addresses are given by: the server is asked for these first. */
+/** Returns the objects that must be unchanged on the server for addresses to be injected. */
 export function needsOf(view: VmView): Needs {
   return { keys: [...keysOfVm(view), ...view.claims.map(keyOf)] };
 }
 
-/** Does the element of an interface say what the interface was given? One that is not there says nothing wrong. */
+/** Returns whether the element of an interface has what the interface was given; true also if there is no such element. */
 function isAssigned(elements: readonly Of<typeof asInterface>[], allocation: PodAllocation): boolean {
   const element = elements.find((one, i) => interfaceOf(one, i) === allocation.interface);
   const fields: Bag | undefined = element && raw(element);

@@ -16,27 +16,27 @@ import { attachmentsOf, type VmNetwork, vmGroup, vmiKind, vmKind } from "./virtu
 import { madeAnnotation } from "./vm-constants.ts";
 import { elementsOf } from "./vm-pods.ts";
 
-/** All that a cluster has of one VM: what it is to be, what runs, and its claims. */
+/** A VM as the cluster has it: the VirtualMachine, its instance, its pods, and its claims. */
 export interface VmView {
   readonly name: string;
   readonly namespace: string;
   readonly vm: Bag | undefined;
-  /** What runs of it. It is all there is where somebody started an instance without a VirtualMachine. */
+  /** Its VirtualMachineInstance. An instance that was started without a VirtualMachine has no `vm`. */
   readonly instance: Bag | undefined;
-  /** The pods that the instance runs in: two while it migrates. Those that have come to their end are left out. */
+  /** The pods that the instance runs in, two while it migrates; without those that have ended. */
   readonly pods: readonly Bag[];
   readonly claims: readonly Bag[];
   /** Claims of other VMs whose names are those of claims of this VM. */
   readonly claimsOfOthers: readonly Bag[];
-  /** Is a definition, `namespace/name`, there? */
+  /** Whether a definition, `namespace/name`, exists. */
   readonly isDefined: (definition: string) => boolean;
-  /** Does a plan give the addresses of a NodeIPPool, and nobody in the cluster? */
+  /** Whether a plan, not the controller, allocates from a NodeIPPool. */
   readonly planOf: (pool: string) => boolean;
-  /** The network of a definition; undefined where that does not keep addresses, or is not there. */
+  /** Returns the network of a definition; undefined if it does not keep addresses, or does not exist. */
   readonly networkOf: (definition: string) => Parsed<PersistentNetwork | undefined>;
 }
 
-/** `name` is a namespace and a name, `default:vm-a`. */
+/** Returns the view of a VM from the objects that belong to it. `name` is its namespace and name, `default:vm-a`. */
 export function vmView(name: string, belonging: readonly Bag[], find: (key: string) => Bag | undefined): VmView {
   const [, namespace = "", own = ""] = /^([^:]*):(.*)$/s.exec(name) ?? [];
   const [claims, claimsOfOthers] = partition(belonging.filter(isIpamClaim), (one) => vmOfClaim(one) === own);
@@ -56,18 +56,18 @@ export function vmView(name: string, belonging: readonly Bag[], find: (key: stri
   };
 }
 
-/** Returns the definition, `namespace/name`, that a pod is told by an element of its networks. */
+/** Returns the definition, `namespace/name`, that an element of a pod's networks names. */
 export function definitionIn({ namespace, name }: Of<typeof asInterface>, view: Pick<VmView, "namespace">): string {
   return `${name}`.includes("/") ? `${name}` : `${namespace ?? view.namespace}/${name}`;
 }
 
-/** Reports whether a pod is told an element of another network than a claim's; false where the definition cannot be read. */
+/** Returns whether an element of a pod's networks is of another network than a claim; false if its definition cannot be read. */
 export function isOfOtherNetwork(element: Of<typeof asInterface>, claim: Bag, view: VmView): boolean {
   const { network } = view.networkOf(definitionIn(element, view)).value ?? {};
   return network !== undefined && asIpamClaim(claim).spec.network !== network;
 }
 
-/** Returns the name of the VM that a claim belongs to: that we made it for, else that owns it, else the one in its name. */
+/** Returns the name of the VM that a claim belongs to: from our annotation, else from its owner reference, else from its name. */
 export function vmOfClaim(claim: Bag): string | undefined {
   const made = annotationsOf(claim)[madeAnnotation];
   const owner = ownersOf(claim).find(({ kind }) => kind === vmKind || kind === vmiKind);
@@ -77,24 +77,24 @@ export function vmOfClaim(claim: Bag): string | undefined {
 
 const poolKind = kindInGroup("NodeIPPool", "nmstate.io");
 
-/** Whose claims they are: the VM, or an instance that runs without one. Undefined where neither is there for long. */
+/** Returns the owner of the claims: the VM, or an instance that runs without one; undefined if that is gone or being deleted. */
 export function holderOf({ vm, instance }: VmView): Bag | undefined {
   const holder = vm ?? (instance !== undefined && vmUidOf(instance) === undefined ? instance : undefined);
   return holder === undefined || isDeleting(holder) ? undefined : holder;
 }
 
-/** The uid of the VM that an instance belongs to; undefined where it runs without one. */
+/** Returns the uid of the VM that an instance belongs to; undefined if it runs without one. */
 function vmUidOf(instance: Bag): string | undefined {
   const owner = ownersOf(instance).find(({ kind }) => kind === vmKind);
   return owner === undefined ? undefined : `${owner.uid}`;
 }
 
-/** Whose instance runs: the uid of its VM, or its own. */
+/** Returns the uid of the VM whose instance runs; the instance's own if it has no VM. */
 export function runsFor({ instance }: VmView): string | undefined {
   return instance === undefined ? undefined : (vmUidOf(instance) ?? uidOf(instance));
 }
 
-/** The keys of what a VM is, be it here or not. */
+/** Returns the keys of a VM and its instance, whether they exist or not. */
 export function keysOfVm({ name, namespace }: VmView): string[] {
   return [vmKind, vmiKind].map((kind) => `${kindInGroup(kind, vmGroup)}/${namespace}:${name}`);
 }
@@ -126,8 +126,8 @@ export function claimNameFor(network: string, view: VmView): string {
 }
 
 /**
- * Returns whether an instance of the VM made a claim, and is gone: ipam-extensions makes the instance its owner where it does not
- * know the VM yet. The garbage collector deletes the claim then, and ipam-extensions holds it for the VM.
+ * Returns whether a claim is owned by an instance of the VM that is gone: ipam-extensions makes the instance the owner if it does not
+ * know the VM yet. The garbage collector then deletes the claim, and ipam-extensions keeps it for the VM by its finalizer.
  */
 export function isOfEndedInstance(claim: Bag, { name, vm, instance }: VmView): boolean {
   const { finalizers } = metadataOf(claim);
@@ -140,12 +140,12 @@ export function isOfEndedInstance(claim: Bag, { name, vm, instance }: VmView): b
   );
 }
 
-/** The networks that an instance is plugged into, also those that it is to lose. */
+/** Returns the networks that an instance is plugged into, also those that are about to be unplugged. */
 export function pluggedInto({ instance }: VmView): readonly VmNetwork[] {
   return instance === undefined ? [] : attachmentsOf(instance);
 }
 
-/** Is a pod that has secondary networks out of the controller's gate? Of networks that cannot be read: true. */
+/** Returns whether a pod with secondary networks has passed our scheduling gate; true also if its networks cannot be read. */
 export function hasBegun(pod: Bag): boolean {
   return !isGated(pod) && (elementsOf(pod)?.length ?? 1) > 0;
 }
@@ -160,7 +160,7 @@ export function isSettled(instance: Bag): boolean {
   return spec.domain.devices.interfaces.every(({ name, state }) => state !== "absent" && shown.has(name));
 }
 
-/** The name of a VM as what belongs to it says it; undefined where an object belongs to none. */
+/** Returns the name of the VM that a pod belongs to; undefined if it belongs to none. */
 export function instanceNameOf(pod: Bag): string | undefined {
   const owner = ownersOf(pod).find(
     ({ apiVersion, kind }) => `${apiVersion}`.startsWith(`${vmGroup}/`) && kind === vmiKind,

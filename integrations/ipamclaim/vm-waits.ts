@@ -7,7 +7,7 @@ import { debounce, heldAnnotation, vmFinalizer } from "./vm-constants.ts";
 import type { Given } from "./vm-running-pods.ts";
 import { isOfEndedInstance, runsFor, type VmView, vmOfClaim } from "./vm-view.ts";
 
-/** Returns why there is no claim of a name. `why` says what is wrong with what the VM asks for, if anything is. */
+/** Returns why there is no claim of a name. `why`: what is wrong with the request of the VM, if anything. */
 export function whyNoClaim(name: string, view: VmView, why: string | undefined): string {
   const next = why ?? "let the controller make the claims of VMs, or look at the one that makes them here";
   return whyTaken(name, view) ?? `there is no IPAMClaim ${name}: ${next}`;
@@ -34,8 +34,8 @@ export function whyTaken(name: string, { claimsOfOthers }: VmView): string | und
  *  that is being deleted, any other                               | no
  *  any other                                                      | yes
  *
- * KubeVirt keeps an instance until its pods have ended, by a finalizer that virt-api sets. Where somebody took it off, the pods of
- * two instances are there at once.
+ * KubeVirt keeps an instance until its pods have ended, by a finalizer that virt-api sets. If a user removes it, the pods of two
+ * instances exist at once.
  */
 export function whyNotFor(claim: Bag, { network }: PersistentNetwork, view: VmView): string | undefined {
   const { metadata, spec } = asIpamClaim(claim);
@@ -56,7 +56,7 @@ export function whyNotFor(claim: Bag, { network }: PersistentNetwork, view: VmVi
   return `${name} is being deleted, and has finalizers ${finalizers.join(", ")}: if nothing takes them off, do so, and the claim is made again`;
 }
 
-/** Returns why a claim has no addresses; it may have them at any moment if nothing says why. */
+/** Returns why a claim has no addresses. If no condition reports a reason, it may get them at any moment. */
 export function whyNoAddresses(claim: Bag, { bound = [] }: PersistentNetwork, { planOf }: VmView): Given {
   const { status, message } = conditionOf(asIpamClaim(claim).status.conditions, "IPsAllocated") ?? {};
   const name = `IPAMClaim ${nameOf(claim)}`;

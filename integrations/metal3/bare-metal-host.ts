@@ -6,12 +6,12 @@ import { asBareMetalHost } from "./views.ts";
 export const hostGroup = "metal3.io";
 export const hostKind = "BareMetalHost";
 
-/** The key of the BareMetalHost of this name. */
+/** Returns the key of the BareMetalHost of this name. */
 export function keyOfHost(namespace: string, name: string): string {
   return `${kindInGroup(hostKind, hostGroup)}/${namespace}:${name}`;
 }
 
-/** What a BareMetalHost says of itself, as far as addresses depend on it. */
+/** The fields of a BareMetalHost that addresses depend on. */
 interface HostState {
   readonly name: string;
   readonly namespace: string;
@@ -20,9 +20,9 @@ interface HostState {
   readonly networkData: { readonly name: string; readonly namespace: string } | undefined;
   /** The same for the time before it is provisioned. */
   readonly early: string | undefined;
-  /** Where its provisioning stands, in the operator's words. */
+  /** The state of its provisioning, as the operator reports it. */
   readonly state: string;
-  /** Are its disks wiped before somebody else gets it? */
+  /** Metal3 wipes its disks before it is available again. */
   readonly isCleaned: boolean;
   /** Secrets of other hosts that it named since it was available last, as the controller has seen it. */
   readonly used: readonly string[];
@@ -44,35 +44,35 @@ export function hostState(host: Bag): HostState {
   };
 }
 
-/** The Secrets that it names. */
+/** Returns the names of the Secrets that a host names. */
 function named({ networkData, early }: HostState): string[] {
   return [networkData?.name, early].filter((name) => name !== undefined);
 }
 
-/** The Secrets, in its namespace, and the host itself, by whose names an address may be on it. */
+/** Returns the names under which an address may be on a host: its own, and those of Secrets in its namespace. */
 export function namesIn(host: HostState): string[] {
   return [...new Set([host.name, ...named(host), ...host.used])];
 }
 
-/** Has nothing that it was provisioned with? It is available, or ready as that was called before, and its disks are wiped. */
+/** Returns whether a host keeps nothing of its provisioning: it is available (formerly `ready`), and its disks are wiped. */
 function isBlank({ isCleaned, state }: HostState): boolean {
   return isCleaned && (state === "available" || state === "ready");
 }
 
 /**
- * May a host have an address that was in the Secret of this name, and is not any more? When in doubt, it may. Metal3 reads
- * `networkData` when it provisions a host and not again: what a provisioned host names now is not what it has. The network
- * data of its ramdisk is read more often, and nobody tells when.
+ * Returns whether a host may have an address that was in the Secret of this name, and no longer is. When in doubt, it may. Metal3
+ * reads `networkData` only when it provisions a host, so a provisioned host need not have what it names now. Metal3 reads the network
+ * data of the ramdisk more often, and does not report when.
  *
- *  the Secret   | the host                                                    | it
+ *  the Secret   | the host                                                    | may use it
  *  -------------+-------------------------------------------------------------+-----------
- *  any          | names it for its ramdisk                                    | may
- *  is gone      | names it: what brings the Secret back brings the address    | may
+ *  any          | names it for its ramdisk                                    | yes
+ *  is gone      | names it: if the Secret comes back, so does the address     | yes
  *  any          | has its name, names it, or did since it was available last: |
- *               |   is in any state but available                             | may
- *               |   is available, and its disks are not wiped                 | may
- *               |   is available, or ready as that was called before          | may not
- *  any          | else                                                        | may not
+ *               |   is in any state but available                             | yes
+ *               |   is available, and its disks are not wiped                 | yes
+ *               |   is available (formerly `ready`), and they are wiped       | no
+ *  any          | else                                                        | no
  */
 export function mayUse(host: HostState, name: string, isThere: boolean): boolean {
   const isNamed = named(host).includes(name);
@@ -80,24 +80,24 @@ export function mayUse(host: HostState, name: string, isThere: boolean): boolean
   return (isNamed || host.name === name || host.used.includes(name)) && !isBlank(host);
 }
 
-/** What is to be remembered of a host: the Secrets of other hosts that it may have been provisioned with. */
+/** Returns the Secrets of other hosts that a host may have been provisioned with, for its annotation. */
 export function usedBy(host: HostState, isOfHost: (secret: string) => boolean): string[] {
   const now = named(host).filter((name) => name !== host.name && isOfHost(name));
   return [...new Set([...(isBlank(host) ? [] : host.used), ...now])].sort();
 }
 
-/** What is to become of a host's network data. */
+/** What the controller does with the field `networkData` of a host. */
 type Link = "none" | "set" | "refuse";
 
 /**
- * What is done about the network data of a host, whose Secret has its name.
+ * Returns what the controller does with the field `networkData` of a host, whose Secret has the name of the host.
  *
  *  its Secret                      | it names         | to do
  *  --------------------------------+------------------+--------------------------------
- *  is not there, or somebody else's| anything         | none
- *  is there                        | none             | set, unless it is being deleted
- *  is there                        | that one         | none
- *  is there                        | another one      | refuse: that is somebody's word
+ *  is not there, or not of its own | anything         | none
+ *  is there                        | none             | set, unless the host is being deleted
+ *  is there                        | its Secret       | none
+ *  is there                        | another one      | refuse: a user set it
  */
 export function linkOf(host: HostState, hasSecret: boolean): Link {
   const { name, namespace, networkData, isEnding } = host;

@@ -14,10 +14,10 @@ import { asData } from "./views.ts";
 /** The ConfigMap that has the configuration of hosts in a cluster. A namespace has one, as a folder has one file. */
 export const configMapName = "nodeippool-infra";
 
-/** Of each ConfigMap that was read, what it says: every decision asks for all of it. */
+/** The parsed configuration of each ConfigMap: every decision needs all of it. */
 const known = new WeakMap<Bag, Parsed<ReadObject<Infra>>>();
 
-/** Reads the configuration in a ConfigMap. All issues; their messages say where in the file. */
+/** Parses the configuration in a ConfigMap, or returns all issues; their messages name the line. */
 export function parseConfigMap(source: SourceObject): Parsed<ReadObject<Infra>> {
   const parsed = known.get(source.object) ?? parse(source);
   known.set(source.object, parsed);
@@ -42,20 +42,20 @@ function parse({ object }: SourceObject): Parsed<ReadObject<Infra>> {
   return { value: { value: infra, source: { object, at } } };
 }
 
-/** The objects that ask in a cluster stand in no file, so the message says where. */
+/** Returns an issue whose message names the line: objects in a cluster have no file to refer to. */
 function inFile(issue: Issue, yaml: YamlDocument): Issue {
   const { line } = issue.at ?? yaml.at(issue.path ?? []);
   return { ...issue, message: `${infraFile} line ${line}: ${issue.message}` };
 }
 
 /**
- * What a file may say, and nobody does in a cluster:
+ * Returns issues about settings that are valid in a file and not in a cluster:
  *
  *  the file                           | why not
  *  -----------------------------------+------------------------------------------------------------
  *  has another mode than hosts        | its objects are planned, and rendered from the command line
- *  names another namespace            | who may write here need not be one who may write there
- *  has what network data cannot say   | hosts have no network data of it
+ *  names another namespace            | a user who may write here need not have rights there
+ *  needs more than network data has   | hosts in a cluster get network data only
  */
 function misfits(infra: Infra, namespace: unknown): Issue[] {
   const { cluster } = infra;

@@ -17,7 +17,7 @@ import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
 import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
 import { networkDataKind } from "./uses.ts";
 
-/** What the controller does for the hosts of a namespace. */
+/** Records addresses for the hosts of a namespace. */
 export function metal3Part(namespace: string): ClusterPart {
   const source = `ConfigMap/${namespace}:${configMapName}`;
   const concernOf = (object: Bag) => concerns(object, source);
@@ -69,14 +69,14 @@ function keepData({ data }: Bag): Bag {
 }
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object         | owners                                   | tells about
+ *  object         | owners                                   | sources
  *  ---------------+------------------------------------------+----------------------------------------------
  *  ConfigMap      | all                                      | itself
- *  Secret         | the host that its label says, and hosts  | the ConfigMap, and the BareMetalHost of its name;
- *                 |  whose objects would have its name       |  nothing without the label
- *  BareMetalHost  | hosts whose objects would have its name, | nothing
+ *  Secret         | the host in its label, and hosts whose   | the ConfigMap, and the BareMetalHost of its name;
+ *                 |  objects would have its name             |  none without the label
+ *  BareMetalHost  | hosts whose objects would have its name, | none
  *                 |  or that of a Secret that it names       |
  */
 function concerns(object: Bag, source: string): Concern {
@@ -92,12 +92,12 @@ function concerns(object: Bag, source: string): Concern {
   return { owners: [...new Set([owner, ...named])], sources, isEvidence: true };
 }
 
-/** Each host that may go by this name: which dash is the one between unit and host, it does not say. */
+/** Returns each host that may have this name: any dash may be the one between unit and host. */
 function ownersNamed(name: string): string[] {
   return [...name.matchAll(/-/g)].map(({ index }) => `Host/${name.slice(0, index)}.${name.slice(index + 1)}`);
 }
 
-/** A ConfigMap has no status: what is wrong with it, Events say. */
+/** Reports about a BareMetalHost. A ConfigMap has no status: Events report what is wrong with it. */
 function report({ object, made, find }: Known): Step[] {
   if (object.kind !== hostKind) return [];
   const host = hostState(object);
@@ -115,7 +115,7 @@ function report({ object, made, find }: Known): Step[] {
   return [warn(object, `${message}. Remove that field, and the controller sets it.`), ...annotated];
 }
 
-/** Has a host say which Secrets its objects use; undefined if none. */
+/** Records on a host which Secrets of other hosts it may have used; removes the annotation if `used` is undefined. */
 function annotateSteps(object: Bag, used: string | undefined): Step[] {
   if (annotationsOf(object)[usedAnnotation] === used) return [];
   return [{ verb: "change", object, fields: { metadata: { annotations: { [usedAnnotation]: used ?? null } } } }];

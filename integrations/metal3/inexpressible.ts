@@ -4,7 +4,7 @@ import type { Path } from "../../schema/yaml.ts";
 const byOsNetConfig =
   "If os-net-config runs on the hosts, it can: cluster has mode: machines and network: os-net-config for that.";
 
-/** What network data has no words for, and os-net-config has. */
+/** An issue about a setting that os-net-config can express and network data cannot. */
 interface Inexpressible extends Issue {
   readonly isInexpressible: true;
 }
@@ -13,7 +13,7 @@ export function inexpressible(message: string, path: Path): Inexpressible {
   return { message, path, hint: byOsNetConfig, isInexpressible: true };
 }
 
-/** Is it that, and no mistake? */
+/** Returns whether an issue is about such a setting, not a mistake. */
 export function isInexpressible(issue: Issue): issue is Inexpressible {
   return "isInexpressible" in issue;
 }

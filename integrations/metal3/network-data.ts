@@ -41,7 +41,8 @@ export interface LinkNetwork {
 }
 
 /**
- * The configuration of a unit as network data for one host. What it cannot say (`inexpressible`) is an issue with its path, and so are mistakes.
+ * Returns the configuration of a unit as network data for one host. Settings that network data cannot express (`inexpressible`) are
+ * issues with their paths, and so are mistakes.
  *
  *  os-net-config            | network data
  *  -------------------------+---------------------------------------------------------------------------------
@@ -71,7 +72,7 @@ export function networkData(
   };
 }
 
-/** What is carried over, or says nothing here. */
+/** The fields that network data takes over, or that have no effect here. */
 const known = [
   "type",
   "name",
@@ -102,7 +103,7 @@ class NetworkDataWriter {
   private readonly macs: ReadonlyMap<string, string>;
   /** The link that a name stands for: its own, or that of the member of a bridge. */
   private readonly linkOf = new Map<string, NetworkLink>();
-  /** Names that stand here: why one of these is no link, is said where it stands. */
+  /** The names of all devices. If one of these has no link, the issue is at that device. */
   private readonly named = new Set<string>();
   private readonly later: { readonly vlan: Device; readonly on: string }[] = [];
 
@@ -225,7 +226,7 @@ class NetworkDataWriter {
     return maskOf(first, length);
   }
 
-  /** The network that an address is of, where a template says so. */
+  /** Returns the network of an address if a template names it. */
   private networkAt(path: Path): string | undefined {
     const at = [...path, "ip_netmask"].reduce<unknown>((part, step) => Object(part)[step], this.raw);
     const read = typeof at === "string" ? readNetworkTemplate(at) : undefined;

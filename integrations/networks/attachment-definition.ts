@@ -11,28 +11,28 @@ export const attachmentGroup = "k8s.cni.cncf.io";
 export const attachmentKind = "NetworkAttachmentDefinition";
 export const attachmentPlural = "network-attachment-definitions";
 
-/** Where a pod says which networks Multus attaches it to. */
+/** On a pod: the networks that Multus attaches it to. */
 export const networksAnnotation = "k8s.v1.cni.cncf.io/networks";
 
-/** Where it says which one is its eth0, in place of the cluster's. */
+/** On a pod: the network that is its eth0, in place of the cluster's. */
 export const defaultNetworkAnnotation = "v1.multus-cni.io/default-network";
 
-/** Where it has its configuration of CNI, as JSON. */
+/** The path of the CNI configuration in a NetworkAttachmentDefinition, as JSON. */
 export const configPath = ["spec", "config"];
 
-/** Is it a version of this group? */
+/** Returns whether an apiVersion is of this group. */
 export function isOfGroup(apiVersion: unknown, group: string): boolean {
   return typeof apiVersion === "string" && apiVersion.startsWith(`${group}/`);
 }
 
-/** The text of its configuration; empty where the object is none, or has none. */
+/** Returns the text of a definition's configuration; empty if the object is no definition, or has none. */
 export function configText(object: Bag): string {
   const { apiVersion, kind, spec } = asAttachmentDefinition(object);
   const { config } = spec;
   return kind === attachmentKind && isOfGroup(apiVersion, attachmentGroup) && typeof config === "string" ? config : "";
 }
 
-/** Its configuration, the plugins in it, and what the network is called: as the configuration says, else as the object, as Multus does it. */
+/** The plugins in a configuration, and the name of its network: that in the configuration, else the object's, as in Multus. */
 export interface NetworkConfig {
   readonly network: string;
   readonly plugins: readonly Of<typeof asPlugin>[];

@@ -10,18 +10,18 @@ import type { asPlugin } from "./objects.ts";
 /** The NodeIPPools that the network of a NetworkAttachmentDefinition takes addresses from, with a comma between two. */
 export const poolAnnotation = `${ownPrefix}pool`;
 
-/** Their names; undefined where it names none. */
+/** Returns the names of these pools; undefined if the object names none. */
 export function boundPools(object: Bag): string[] | undefined {
   const text = annotationsOf(object)[poolAnnotation];
   return text === undefined ? undefined : `${text}`.split(",").map((name) => name.trim());
 }
 
-/** Do pods on a network with these plugins take the addresses that they are told (`ips`)? */
+/** Returns whether pods on a network with these plugins take the addresses in their Multus annotation (`ips`). */
 export function pluginsTakeIps(plugins: readonly Of<typeof asPlugin>[]): boolean {
   return plugins.some((one) => one.capabilities.ips === true && one.ipam.type === "static");
 }
 
-/** Why a pool of this name cannot give addresses; undefined if it can. */
+/** Returns why a pool of this name cannot give addresses; undefined if it can. */
 export function whyUnbound(
   name: string,
   { pools, unsound }: Pick<Facts, "pools" | "unsound">,

@@ -10,12 +10,12 @@ export function isGated(pod: Bag): boolean {
   return asPod(pod).spec.schedulingGates.some(({ name }) => name === gate);
 }
 
-/** The gates of a pod without ours. */
+/** Returns the scheduling gates of a pod without ours. */
 export function otherGates(pod: Bag): readonly unknown[] {
   return asList(raw(asPod(pod).spec).schedulingGates).filter((one) => asGate(one).name !== gate);
 }
 
-/** Has a pod come to its end? */
+/** Returns whether a pod has ended. */
 export function isOver(pod: Bag): boolean {
   return ["Succeeded", "Failed"].includes(`${asPod(pod).status.phase}`);
 }

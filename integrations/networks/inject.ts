@@ -3,17 +3,17 @@ import type { Needs, Step } from "../contract/step.ts";
 import { otherGates } from "./gated-pod.ts";
 import { allocatedAnnotation, type PodAllocation } from "./pod-allocation.ts";
 
-/** What is written into a pod that waits. */
+/** The fields that the controller writes into a waiting pod. */
 export interface Injected {
-  /** What its interfaces are given. */
+  /** The addresses that its interfaces get. */
   readonly given: readonly PodAllocation[];
-  /** Annotations besides: its networks, as Multus reads them, if that is to be told anything. */
+  /** Further annotations, such as the networks that Multus reads. */
   readonly annotations?: Readonly<Record<string, string>>;
-  /** Fields of its spec besides. */
+  /** Further fields of its spec. */
   readonly spec?: Bag;
 }
 
-/** Writes addresses into a pod that waits for them, and lets it be scheduled. */
+/** Returns the step that injects addresses into a waiting pod and removes our scheduling gate. */
 export function inject(pod: Bag, { given, annotations = {}, spec = {} }: Injected, needs: Needs): Step {
   const hasAnnotations = given.length > 0 || Object.keys(annotations).length > 0;
   const injected = { ...annotations, [allocatedAnnotation]: JSON.stringify(given) };

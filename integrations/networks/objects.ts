@@ -36,7 +36,7 @@ export const asAttachmentDefinition = view({
   spec: view({ config: any }),
 });
 
-/** A plugin in a configuration of CNI; those of OVN-Kubernetes say what a network is. */
+/** A plugin in a CNI configuration; OVN-Kubernetes configures the whole network in its plugin. */
 export const asPlugin = view({
   type: any,
   capabilities: view({ ips: any }),
@@ -48,7 +48,7 @@ export const asPlugin = view({
 /** A configuration of CNI: of several plugins, or of one. */
 export const asNetworkConfig = view({ name: any, plugins: any });
 
-/** What a pod is told, or was given, of a network, or what Multus reports of it. */
+/** A network of a pod, in the Multus annotation, in annotation `allocated`, or as Multus reports it. */
 export const asInterface = view({
   ...{ name: any, namespace: any, interface: any },
   ...{ ips: list(any), claim: any, "ipam-claim-reference": any },

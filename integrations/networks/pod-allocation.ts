@@ -14,14 +14,14 @@ export const allocatedAnnotation = `${ownPrefix}allocated`;
 /** On a pod: the interfaces that Multus has attached, as JSON. */
 const reportedAnnotation = "k8s.v1.cni.cncf.io/network-status";
 
-/** What one interface of a pod was given. */
+/** The addresses that the controller gave one interface of a pod. */
 export interface PodAllocation {
   readonly interface: string;
   /** `<address>/<prefix length>` of each address. */
   readonly ips?: readonly string[];
   /** The IPAMClaim of the VM whose addresses these are, if they are of NodeIPPools. */
   readonly claim?: string;
-  /** The IPAMClaim by which OVN-Kubernetes finds the addresses: Multus is told this in place of `ips`. */
+  /** The IPAMClaim by which OVN-Kubernetes finds the addresses: the Multus annotation has this in place of `ips`. */
   readonly "ipam-claim-reference"?: string;
 }
 
@@ -61,7 +61,7 @@ export function addressesGiven(pod: Bag): readonly (PodAllocation & Pick<Reporte
   });
 }
 
-/** What of an allocation Multus is told. An element of its annotation has one of these fields, never both. */
+/** Returns the fields of an allocation for its element of the Multus annotation: one of these two, never both. */
 export function multusFields({ ips, "ipam-claim-reference": reference }: PodAllocation): Bag {
   return reference === undefined ? { ips } : { "ipam-claim-reference": reference };
 }

@@ -11,16 +11,16 @@ import { type ReadRoute, routesOf } from "./routes.ts";
 import { asTruth } from "./truth.ts";
 
 /**
- * The desired state, and in it the removal of releasing addresses. nmstate replaces the address list of a NIC as a
+ * Returns a desired state that also removes releasing addresses. nmstate replaces the address list of a NIC as a
  * whole: a NIC that the state already gives addresses of that family loses the old one by that alone; on any other
- * NIC the family loses its addresses. What `whyLeft` has a word for stays.
+ * NIC the family loses its addresses. Addresses for which `whyLeft` returns a reason stay.
  */
 export function removals(desiredState: unknown, releasing: readonly Allocation[], origin?: Origin): unknown {
   const lines = releasing.filter((line) => whyLeft(line, desiredState, releasing, origin) === undefined);
   if (lines.length === 0) return desiredState;
   const state = raw(asDesiredState(desiredState));
   const interfaces = list(mapping)(state.interfaces).slice();
-  // nmstate takes the addresses of a port off by itself, and refuses a state that says anything of them.
+  // nmstate takes the addresses of a port off by itself, and refuses a state with addresses for it.
   const ports = new Set<unknown>(portsIn(desiredState));
   for (const line of lines) {
     const family = sectionOf(line);
@@ -40,8 +40,9 @@ export function removals(desiredState: unknown, releasing: readonly Allocation[]
 }
 
 /**
- * Why a releasing address cannot be taken off by this state, if so: nobody knows its NIC, a capture gives that its
- * addresses, or it may be one that the state, or the removal of another address, names by a template. nmstate takes a NIC once; said twice, what the other one says is lost.
+ * Returns why this state cannot take a releasing address off, if so: its NIC is unknown, a capture gives that NIC its addresses, or the
+ * NIC may be one that the state, or the removal of another address, names by a template. If a state names a NIC twice, nmstate ignores
+ * one of the two.
  */
 export function whyLeft(
   line: Allocation,
@@ -68,7 +69,7 @@ export function whyLeft(
     : undefined;
 }
 
-/** Is this the interface whose addresses the NIC of this name has? An OVS bridge may share its port's name. */
+/** Returns whether an interface is the one with the addresses of the NIC of this name. An OVS bridge may share its port's name. */
 function isOfNic(item: Pick<Nic, "name" | "type">, name: unknown): boolean {
   return item.name === name && item.type !== "ovs-bridge";
 }

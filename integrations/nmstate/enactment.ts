@@ -4,7 +4,7 @@ import { metadataOf } from "../contract/object-metadata.ts";
 import { asEnactment } from "./objects.ts";
 
 /**
- * How a node fares with its policy, by the NodeNetworkConfigurationEnactment of a policy, which the node's handler writes.
+ * Returns the health of a node with its policy, by the NodeNetworkConfigurationEnactment, which the node's handler writes.
  *
  *  the enactment                            | the node
  *  -----------------------------------------+------------

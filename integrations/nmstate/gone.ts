@@ -15,7 +15,7 @@ import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 
 /**
- * Which releasing addresses are off their nodes, by what the cluster shows.
+ * Returns the releasing addresses that are off their nodes, by what the cluster shows.
  *
  *  the node | its report (NodeNetworkState)     | its policy                                   | the address
  *  ---------+-----------------------------------+----------------------------------------------+------------
@@ -24,9 +24,9 @@ import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
  *  gone     | still there                       | any                                          | in doubt
  *  there    | any                               | a plan made it, and it gives the address: the plan has that | gone
  *  there    | shows the address                 | any other                                    | in doubt
- *  there    | does not show the address         | still gives it: who tries again puts it back | in doubt
+ *  there    | does not show the address         | still gives it: a retry puts it back         | in doubt
  *  there    | names the NIC, not the address    | enacted, and gives the NIC a list without it | gone
- *  there    | shows the NIC without the address | enacted before the report, and tells no list | gone
+ *  there    | shows the NIC without the address | enacted before the report, and has no list   | gone
  *  there    | shows the NIC without the address | names NICs, this one not, and no other policy does: it left out a | in doubt; gone in a reset
  *           |                                   |  missing NIC, which comes back with the address before it shows it |
  *  there    | shows the NIC without the address | failed, or enacted since                     | in doubt; gone in a reset
@@ -38,9 +38,9 @@ import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
  *  there    | does not name the NIC             | on its way                                   | in doubt
  *  there    | does not name the NIC             | any other, or none                           | in doubt; gone in a reset
  *
- * A report shows a NIC without the address if the NIC is up and the family says which addresses it has (`listsAddresses`). Any other
- * report proves nothing by itself: handlers leave out NICs that they are told to filter, and NetworkManager keeps the address in a
- * profile, and brings it back with the NIC or its link. Of a NIC that a policy gave an address, kubernetes-nmstate 0.86 with
+ * A report shows a NIC without the address if the NIC is up and the family lists its addresses (`listsAddresses`). Any other report
+ * proves nothing by itself: handlers leave out NICs that a filter excludes, and NetworkManager keeps the address in a profile, and
+ * brings it back with the NIC or its link. Of a NIC that a policy gave an address, kubernetes-nmstate 0.86 with
  * NetworkManager 1.42 reports:
  *
  *  the NIC                          | it is     | the family                  | the address
@@ -92,24 +92,24 @@ export function goneFromNodes(
   });
 }
 
-/** Did a plan make the policy of a node? */
+/** Returns whether a plan made the policy of a node. */
 function isPlanned(policy: Bag): boolean {
   return !isManaged(policy) && labelsOf(policy)[childLabels.policy] !== undefined;
 }
 
-/** The address lists that a policy gives. */
+/** Returns the address lists that a policy gives. */
 function listsIn(policy: Bag | undefined): Lists {
   return listsOf(asPolicy(policy).spec.desiredState);
 }
 
-/** Does a policy name NICs, but not that of a line, nor does another policy of its node? */
+/** Returns whether a policy names NICs, and neither it nor another policy of its node names that of a line. */
 function leavesOut(policy: Bag, { interface: nic }: Allocation, node: string, policies: readonly Bag[]): boolean {
   const isNamedBy = (one: Bag) => nicsIn(one).some((name) => name === nic || hasTemplate(name));
   if (nicsIn(policy).length === 0 || isNamedBy(policy)) return false;
   return !policies.some((one) => nodeOf(one) === node && isNamedBy(one));
 }
 
-/** Is the node about to do something for this policy? Of one that is gone, its handler may not have heard. */
+/** Returns whether a node may still apply this policy. If the policy is gone, the handler may not have seen that yet. */
 function isOnItsWay(child: Bag | undefined, enactment: Bag | undefined): boolean {
   if (child !== undefined) return healthBy(child, enactment) === "progressing";
   return isTrying(enactment);

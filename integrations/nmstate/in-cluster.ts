@@ -44,7 +44,7 @@ const kinds: readonly WatchedKind[] = [
       const config = asList(state.routes.config).map(keepRoute);
       return { spec: { desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } } };
     },
-    // kubernetes-nmstate refuses another one.
+    // kubernetes-nmstate refuses a change of `capture`.
     fixed: (policy) => raw(asPolicy(policy).spec).capture ?? {},
   },
   {
@@ -74,13 +74,13 @@ function keepPolicy(policy: Bag): Bag {
   return { apiVersion, spec, status: { conditions: asPolicy(policy).status.conditions } };
 }
 
-/** What tells which NIC gets which addresses. */
+/** Returns the fields of an interface in a policy that decide which NIC gets which addresses. */
 function keepGiven(nic: Nic): Bag {
   const fields = ["name", "state", "ipv4", "ipv6", "identifier", "profile-name", "mac-address", "pci-address"];
   return Object.fromEntries(Object.entries(raw(nic)).filter(([field]) => fields.includes(field)));
 }
 
-/** What tells the names of a NIC, and its addresses. */
+/** Returns the fields of a reported interface that have its names and addresses. */
 function keepInterface(nic: unknown): Bag {
   const { name, state, type, ipv4, ipv6, ...rest } = raw(asNic(nic));
   const names = Object.entries(rest).filter(([field]) => namesOfNic.includes(field));
@@ -97,17 +97,17 @@ function keepInterface(nic: unknown): Bag {
 const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-address", "mac-address", "pci-address"];
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object                         | owners        | tells about
+ *  object                         | owners        | sources
  *  -------------------------------+---------------+------------------------------
  *  policy that uses pools         | all           | itself
  *  policy made for a node         | the node      | the policy that it comes from
- *  any other policy that sets the | all           | nothing
+ *  any other policy that sets the | all           | none
  *   resolver of its nodes         |               |
- *  any other policy               | nobody        | nothing
+ *  any other policy               | none          | none
  *  enactment                      | its node      | the policy that it enacts
- *  NodeNetworkState               | its node      | nothing
+ *  NodeNetworkState               | its node      | none
  */
 function concerns(object: Bag): Concern {
   const { name, labels } = metadataOf(object);
@@ -134,7 +134,7 @@ function concerns(object: Bag): Concern {
   }
 }
 
-/** The parked policy: the key that parks it, and how its nodes fare. */
+/** Reports about a parked policy: the key that parks it, and the health of its nodes. */
 function report({ object, made, rejected, pending }: Known, facts: Facts): Step[] {
   const { nodes } = facts;
   const { value: policy, issues = [] } = parsePolicy(object);
@@ -171,7 +171,7 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Step[
   return [...(unlock === undefined ? [] : [status(unlock)]), { verb: "apply", object, spec }, status(conditions)];
 }
 
-/** The nodes that have a policy of their own, by how they fare: where DNS servers are set beside it, as the worse of both. */
+/** Returns the nodes that have a policy of their own, by health. If a node has a second policy for its DNS servers, the worse of both counts. */
 function nodesByHealth(
   nodes: readonly ClusterNode[],
   policy: string,
@@ -187,7 +187,7 @@ function nodesByHealth(
   });
 }
 
-/** The nodes that have a policy which they have yet to apply: those that are Ready, and the others. */
+/** Returns the nodes that have yet to apply a policy: those that are Ready, and the others. */
 function unfinishedIn(children: Known["made"], nodes: Facts["nodes"]): Pick<Count, "unfinished" | "away"> {
   const unready = new Set<unknown>(nodes.filter(({ isReady }) => isReady === false).map(({ name }) => name));
   const onTheirWay = children.filter(({ object, about }) => healthBy(object, about[0]) === "progressing");
@@ -214,7 +214,7 @@ function asksHere({ captures }: Policy, { pools, unsound }: Facts): boolean {
   return arePlanned.includes(false) || (captures.size > 0 && !arePlanned.includes(true));
 }
 
-/** Why nothing is made for a node: a policy for one node alone needs a hostname label that no other one has. */
+/** Returns why nodes get no policy: a policy for one node alone needs a hostname label that no other node has. */
 export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, string> {
   const byHostname = Map.groupBy(nodes, ({ labels }) => labels.get(hostnameLabel));
   return new Map(

@@ -1,19 +1,19 @@
 import { type Allocation, BlockIndex, type Family, familyOf, ownerOfKey, type Use } from "../../core/index.ts";
 
-/** What nodes report of themselves: by owner the NICs that are up, and of each the families that it shows. */
+/** The reports of nodes: by owner the NICs that are up, and of each the families that it shows. */
 export type Reports = ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<Family>>>;
 
-/** What reports say of some lines. */
+/** What reports prove about some lines. */
 export interface Testimony {
-  /** Their nodes have these no more. */
+  /** The lines whose addresses are off their nodes. */
   readonly gone: readonly Allocation[];
-  /** Nobody may have these yet; `isInUse`: a node shows the address. */
+  /** The lines that must stay; `isInUse`: a node shows the address. */
   readonly kept: readonly { readonly line: Allocation; readonly why: string; readonly isInUse: boolean }[];
 }
 
 /**
- * Which addresses are off their nodes. A report is about the NICs that it shows to be up, and their families, and for
- * nothing else: handlers leave out NICs that they are told to filter.
+ * Returns which addresses are off their nodes. A report proves something about the NICs that it shows to be up, and their families, and
+ * about nothing else: handlers leave out NICs that a filter excludes.
  */
 export function provenGone(lines: readonly Allocation[], reports: Reports, uses: readonly Use[]): Testimony {
   const users = new BlockIndex(uses);
@@ -29,7 +29,7 @@ export function provenGone(lines: readonly Allocation[], reports: Reports, uses:
   };
 }
 
-/** Why reports that do not show the address prove nothing; undefined if they do. */
+/** Returns why reports that do not show the address prove nothing; undefined if they prove that it is off its node. */
 function silence({ address, claim, interface: nic }: Allocation, reports: Reports): string | undefined {
   const owner = ownerOfKey(claim);
   const shown = reports.get(owner);

@@ -106,13 +106,13 @@ function whyAfterNode(name: string, child: string, { report, policy }: Pick<Node
 }
 
 /**
- * Returns whether a node's policy says nothing of the NIC of an address, because nmstate refuses the whole policy where a NIC is missing.
- * Handlers leave NICs out of reports that they are told to filter, so the report alone proves nothing: nmstate has to say it first.
+ * Returns whether a node's policy leaves out the NIC of an address, because nmstate refuses the whole policy if a NIC is missing. Handlers
+ * leave NICs out of reports that a filter excludes, so the report alone proves nothing: nmstate must have reported the NIC as missing.
  *
  *  the report     | the node's policy                                      | is left out
  *  ---------------+--------------------------------------------------------+-------------
  *  names the NIC  | any: the NIC may be back                               | no
- *  does not       | none, or it names no other NIC that the report names   | no: something shows that it fails
+ *  does not       | none, or it names no other NIC that the report names   | no: its failure stays visible
  *  does not       | names the NIC, and failed because there is no such NIC | yes
  *  does not       | names the NIC, any other                               | no
  *  does not       | does not name the NIC: it is left out already          | yes
@@ -126,7 +126,7 @@ function isLeftOut({ interface: nic }: Allocation, { report, policy, enactment }
   return !nics.includes(nic) || (healthBy(policy, enactment) === "failing" && isUnknown);
 }
 
-/** Returns the names of the NICs that a policy says something of. */
+/** Returns the names of the NICs that a policy configures. */
 export function nicsIn(policy: Bag | undefined): string[] {
   const { interfaces } = asDesiredState(asPolicy(policy).spec.desiredState);
   return interfaces.flatMap(({ name }) => name ?? []).map((name) => `${name}`);
@@ -138,12 +138,12 @@ export function namesNic(report: Bag | undefined, nic: string | undefined): bool
   return nic === undefined || JSON.stringify(interfaces).includes(JSON.stringify(nic));
 }
 
-/** Returns whether a handler still tries: of a policy that is gone, it may not have heard. */
+/** Returns whether an enactment shows a handler at work on its policy, even one that is gone: the handler may not have seen that yet. */
 export function isTrying(enactment: Bag | undefined): boolean {
   return conditionOf(asEnactment(enactment).status.conditions, "Progressing")?.status === "True";
 }
 
-/** Returns what nmstate says in the condition of an enactment that failed. */
+/** Returns the message of nmstate in the condition of an enactment that failed. */
 function causeIn(enactment: Bag | undefined): string | undefined {
   const message = conditionOf(asEnactment(enactment).status.conditions, "Failing")?.message;
   return /NmstateError: ([^\n]{1,200})/.exec(`${message}`)?.[1]?.trim();

@@ -8,15 +8,15 @@ import { asTruth } from "./truth.ts";
 export type Lists = readonly (readonly [nic: string, family: Family, addresses: readonly string[]])[];
 
 /**
- * Which lists nmstate puts in place of what a NIC has, once it has applied a desired state.
+ * Returns the address lists that NICs have once nmstate has applied a desired state.
  *
  *  an interface in it                     | its section of a family       | the addresses of that family
  *  ---------------------------------------+-------------------------------+-----------------------------
- *  found by another mark than its name    | any                           | not told: which NIC is it?
- *  found by its name                      | none                          | not told: they stay
+ *  found by another mark than its name    | any                           | unknown: so is the NIC
+ *  found by its name                      | none                          | unknown: they stay
  *  found by its name                      | off                           | none
  *  found by its name                      | on, with a list               | those
- *  found by its name                      | on, with no list, or by DHCP  | not told
+ *  found by its name                      | on, with no list, or by DHCP  | unknown
  */
 export function listsOf(desiredState: unknown): Lists {
   return asDesiredState(desiredState).interfaces.flatMap((entry) => {
@@ -36,14 +36,14 @@ function listOf(section: Section): string[] | undefined {
   return section.address.map(({ ip }) => `${ip}`);
 }
 
-/** Is an address off its NIC where these lists are applied? */
+/** Returns whether an address is off its NIC once these lists are applied. */
 export function isTakenOff({ address, interface: nic }: Allocation, lists: Lists): boolean {
   const about = lists.filter(([name, family]) => name === nic && family === familyOf(address));
   const others = about.flatMap(([, , addresses]) => addresses).map((text) => parseAddress(text).value);
   return about.length > 0 && others.every((other) => other !== undefined && compareAddresses(other, address) !== 0);
 }
 
-/** Is an address in these lists, on whatever NIC? */
+/** Returns whether an address is in these lists, on any NIC. */
 export function isGivenBy({ address }: Allocation, lists: Lists): boolean {
   const all = lists.flatMap(([, , addresses]) => addresses).map((text) => parseAddress(text).value);
   return all.some((other) => other !== undefined && compareAddresses(other, address) === 0);

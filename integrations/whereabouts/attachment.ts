@@ -18,11 +18,11 @@ export interface Attachment {
   readonly selector: LabelSelector;
 }
 
-/** Says by labels which nodes have a slice; without it, all have one. */
+/** On a definition: selects by labels the nodes that have a slice; without it, all have one. */
 export const selectorAnnotation = `${ownPrefix}node-selector`;
 export const selectorPath = ["metadata", "annotations", selectorAnnotation];
 
-/** Does it have the key in its text? What it says by it, `parseAttachment` reads. */
+/** Returns whether a definition has the key in its text. `parseAttachment` reads the value. */
 export function namesSlices(object: Bag): boolean {
   return configText(object).includes('"node_slice_size"');
 }

@@ -16,7 +16,7 @@ import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolK
 import { asIPPool, asNodeSlicePool } from "./objects.ts";
 import { usedSlices } from "./used-slices.ts";
 
-/** What the controller does for networks with slices, whose NodeSlicePools are in this namespace. */
+/** Records slices for networks whose NodeSlicePools are in this namespace. */
 export function slicesPart(namespace: string): ClusterPart {
   const keyOfNetwork = (network: string) => `${kindInGroup(slicePoolKind, slicePoolGroup)}/${namespace}:${network}`;
   const recording: Recording = {
@@ -33,7 +33,7 @@ export function slicesPart(namespace: string): ClusterPart {
       isSlicePool(there) && wanted !== undefined && lackingIn(wanted, there) === undefined,
     whyRefused: (there, wanted) => (isSlicePool(there) ? whyRefused(there, wanted, namespace) : undefined),
   };
-  // A definition has no status: what is wrong with it, Events say.
+  // A definition has no status: Events report what is wrong with it.
   return { recording, made };
 }
 
@@ -72,7 +72,7 @@ function kinds(namespace: string): WatchedKind[] {
   ];
 }
 
-/** One entry says enough: an address of the slice is in use. */
+/** Returns at most one entry of the allocations: one is enough to show that the slice is in use. */
 function anyOf(allocations: Bag): Bag {
   return Object.fromEntries(
     Object.keys(allocations)
@@ -82,16 +82,19 @@ function anyOf(allocations: Bag): Bag {
 }
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object                             | owners                          | tells about
+ *  object                             | owners                          | sources
  *  -----------------------------------+---------------------------------+-----------------------------
  *  definition with slices             | all                             | itself, and its network
- *  any other definition               | nobody                          | nothing
+ *  any other definition               | none                            | none
  *  NodeSlicePool                      | its network                     | its network
- *  one that somebody else made        | its network, and whom it lists  | its network
- *  IPPool                             | nodes whose slice it may be of  | nothing: who is not selected loses a slice by
- *                                     |                                 |  it when it is empty, or gone
+ *  one that the controller did not    | its network, and the nodes that | its network
+ *   make                              |  it lists                       |
+ *  IPPool                             | nodes whose slice it may be of: | none
+ *                                     |  a node that is not selected    |
+ *                                     |  loses its slice once this is   |
+ *                                     |  empty, or gone                 |
  */
 function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
   if (namesSlices(object)) {
@@ -105,13 +108,13 @@ function concerns(object: Bag, keyOfNetwork: (network: string) => string): Conce
   return { owners: [network, ...listedSlices(object).map(({ node }) => nodeOwner(node))], sources: [network] };
 }
 
-/** The first slice that a NodeSlicePool gives to a node and that another one does not give to it. Without any, that one can take its place: no node moves. */
+/** Returns the first slice in `there` that `wanted` does not give to the same node. If there is none, `wanted` can replace `there`, and no node moves. */
 function lackingIn(wanted: Bag, there: Bag): ListedSlice | undefined {
   const listed = new Set(listedSlices(wanted).map(({ node, slice }) => `${node} ${slice}`));
   return listedSlices(there).find(({ node, slice }) => !listed.has(`${node} ${slice}`));
 }
 
-/** Nothing that tells people to delete it: pods have addresses of it, and what is not on record is free. */
+/** Returns why the controller does not take over a NodeSlicePool. The message must not advise to delete it: pods have addresses of it, and unrecorded slices count as free. */
 function whyRefused(there: Bag, wanted: Bag, namespace: string): string | undefined {
   const lacking = lackingIn(wanted, there);
   if (lacking === undefined) return undefined;

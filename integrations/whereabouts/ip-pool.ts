@@ -17,10 +17,10 @@ import { slicePoolGroup } from "./node-slice-pool.ts";
 import { asIPPool } from "./objects.ts";
 import type { SliceNetwork } from "./slice-network.ts";
 
-/** Where whereabouts records which pod has which address: of a slice there is one for its node. */
+/** The kind in which whereabouts records which pod has which address: one for each slice of a node. */
 export const ipPoolKind = "IPPool";
 
-/** How they are found: they tell which slices pods have addresses of. */
+/** IPPools, among other objects: they show which slices pods have addresses of. */
 export const ipPoolReads: ReadKind = {
   group: slicePoolGroup,
   kind: ipPoolKind,
@@ -33,13 +33,13 @@ export function isIPPool({ apiVersion, kind }: Bag): boolean {
   return kind === ipPoolKind && isOfGroup(apiVersion, slicePoolGroup);
 }
 
-/** What the IPPool of a slice may be called: with the name of its network only if that is a `network_name`. */
+/** Returns the names that the IPPool of a slice may have: with the name of its network only if that is a `network_name`. */
 export function ipPoolNames(line: Allocation): readonly string[] {
   const own = `${nodeNameOf(ownerOfKey(line.claim))}-${normalised(formatBlock(line))}`;
   return [own, `${line.pool}-${own}`];
 }
 
-/** Each node whose slice an IPPool may be of: which dash is the one before the node's name, it does not say. */
+/** Returns each node whose slice an IPPool may be of: any dash may be the one before the node's name. */
 export function ownersOfIPPool(ipPool: Bag): string[] {
   const end = `-${normalised(`${asIPPool(ipPool).spec.range}`)}`;
   const name = nameOf(ipPool);
@@ -48,7 +48,7 @@ export function ownersOfIPPool(ipPool: Bag): string[] {
   return [start, ...[...start.matchAll(/-/g)].map(({ index }) => start.slice(index + 1))].map(nodeOwner);
 }
 
-/** Has a pod an address of it? */
+/** Returns whether a pod has an address of an IPPool. */
 export function isInUse(ipPool: Bag): boolean {
   return Object.keys(asIPPool(ipPool).spec.allocations).length > 0;
 }

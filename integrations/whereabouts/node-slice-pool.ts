@@ -31,7 +31,7 @@ export function isSlicePool({ apiVersion, kind }: Bag): boolean {
   return kind === slicePoolKind && isOfGroup(apiVersion, slicePoolGroup);
 }
 
-/** How they are found. */
+/** NodeSlicePools, among other objects. */
 export const slicePoolReads: ReadKind = {
   group: slicePoolGroup,
   kind: slicePoolKind,
@@ -41,12 +41,12 @@ export const slicePoolReads: ReadKind = {
   runsAsIs: true,
 };
 
-/** Changes with the slices: tools that compare no status see by it that there are others. */
+/** On a NodeSlicePool: changes with the slices, so that tools that do not compare status see the change. */
 const digestAnnotation = `${ownPrefix}slices`;
 
 /**
- * The NodeSlicePool of a network: the slices that nodes have, by address, and no free ones. Who writes one oneself says by it
- * in which namespace it is, and with which labels and annotations.
+ * Renders the NodeSlicePool of a network: the slices that nodes have, by address, and no free ones. If you write the NodeSlicePool
+ * yourself, its namespace, labels and annotations are kept.
  *
  *  the node's slice | is listed
  *  -----------------+-----------------------------------------------------------------------------------------
@@ -90,7 +90,7 @@ export interface ListedSlice {
   readonly index: number;
 }
 
-/** The slice of each node. Free ones are nobody's; of several of a node, whereabouts reads the first. */
+/** Returns the slice of each node, without free ones. If a node has several, whereabouts reads the first. */
 export function listedSlices(object: Bag): ListedSlice[] {
   const { allocations } = asNodeSlicePool(object).status;
   const listed = allocations.flatMap(({ nodeName: node, sliceRange: slice }, index): ListedSlice[] => {
@@ -103,7 +103,7 @@ export function listedSlices(object: Bag): ListedSlice[] {
 const ifOtherwise =
   "If nodes have these slices now, import this file. If it is older than the record, take status out of it: render writes that.";
 
-/** Adds the slice of each node, whoever gave it. */
+/** Adds the slice of each node, whichever controller gave it. */
 export function readSlicePool({ object, at }: LocatedObject, found: Findings): void {
   if (!isSlicePool(object)) return;
   const range = parsePrefix(asNodeSlicePool(object).spec.range).value;

@@ -18,7 +18,7 @@ import {
 import type { Of } from "../../schema/shape.ts";
 import { asIpam, type asIpRange, type Ipam } from "./objects.ts";
 
-/** What an IPAM configuration of whereabouts says of the slices of its network. */
+/** The slices of a network, by its IPAM configuration for whereabouts. */
 export interface SliceConfig {
   readonly prefix: Prefix;
   /** The prefix length of a slice, and how it is written. */
@@ -27,14 +27,14 @@ export interface SliceConfig {
   /** The addresses that slices are cut from. */
   readonly first: Address;
   readonly last: Address;
-  /** What pods must not get: `exclude`, and the gateway. */
+  /** The addresses that pods must not get: `exclude`, and the gateway. */
   readonly withheld: readonly Block[];
   /** `network_name`: where a network has one, its addresses are its own; those of all others are one space. */
   readonly scope: string | undefined;
 }
 
 /**
- * Reads an IPAM configuration as whereabouts does. All issues; undefined where it asks for no slices.
+ * Parses an IPAM configuration as whereabouts does, or returns all issues; undefined if it asks for no slices.
  *
  *  key                  | what is read
  *  ---------------------+--------------------------------------------------------------------------------
@@ -42,7 +42,7 @@ export interface SliceConfig {
  *  range                | a prefix, host bits are dropped; `a-b/n` is the prefix of b, from a to b
  *  ipRanges             | the same, with its own start, end and exclude: one range in all
  *  range_start, _end    | slices lie between them; the first and last address of a slice, which no pod gets, need not
- *  exclude, gateway     | no slice holds one; outside of the range they say nothing
+ *  exclude, gateway     | no slice contains one; outside of the range they have no effect
  *  network_name         | the name of the NodeSlicePool, and a space of addresses of its own
  */
 export function parseSliceConfig(config: unknown): Parsed<SliceConfig | undefined> {
@@ -125,7 +125,7 @@ class ConfigReader {
   }
 }
 
-/** The prefix, and where it starts and ends if it says so: `a-b/n`. */
+/** Parses a prefix, with its start and end if it has them: `a-b/n`. */
 function rangeTexts(range: unknown): { readonly text: unknown; readonly from?: string; readonly to?: string } {
   const [, from, text, to] = /^([^-]*)-(([^/]*).*)$/s.exec(typeof range === "string" ? range : "") ?? [];
   return from === undefined || to === undefined ? { text: range } : { text, from, to };

@@ -26,12 +26,12 @@ import type { SliceConfig } from "./slice-config.ts";
 /** A network whose nodes have a slice each: a pool of blocks, and the definitions that share it, by namespace and name. */
 export interface SliceNetwork {
   readonly pool: Pool;
-  /** What a NodeIPPool would say for it. */
+  /** The spec that a NodeIPPool for it would have. */
   readonly spec: PoolSpec;
   readonly attachments: readonly [ReadObject<Attachment>, ...ReadObject<Attachment>[]];
 }
 
-/** How definitions of networks are found. */
+/** The definitions of networks with slices, among other objects. */
 export const attachmentReads: ReadKind = {
   group: attachmentGroup,
   kind: attachmentKind,
@@ -41,13 +41,13 @@ export const attachmentReads: ReadKind = {
   runsAsIs: true,
 };
 
-/** The networks that are defined among some objects; all issues. */
+/** Returns the networks that some objects define, or all issues. */
 export function readNetworks(objects: readonly SourceObject[]): Parsed<readonly SliceNetwork[]> {
   const { networks, unread } = sliceNetworks(objects);
   return unread.length > 0 ? { issues: issuesOf(unread) } : { value: networks };
 }
 
-/** The same; a definition that cannot be read, or differs from another one of its network, does not stop other networks. */
+/** Returns the same. A definition that cannot be read, or differs from another one of its network, does not stop other networks. */
 export function sliceNetworks(objects: readonly SourceObject[]): {
   readonly networks: readonly SliceNetwork[];
   readonly unread: readonly UnreadObject[];
@@ -71,7 +71,7 @@ export function sliceNetworks(objects: readonly SourceObject[]): {
   return { networks, unread };
 }
 
-/** The network of definitions that share its name. All issues, each with its place: they must say the same. */
+/** Returns the network of definitions that share its name, or all issues, each with its place. The definitions must agree. */
 function sliceNetwork(
   name: string,
   [first, ...more]: readonly [ReadObject<Attachment>, ...ReadObject<Attachment>[]],
@@ -99,7 +99,7 @@ const words: PoolWords = {
   another: "a network of another name",
 };
 
-/** Whoever shares a network withholds from all what it excludes. */
+/** Returns the spec of a network. The addresses that one of its definitions excludes are excluded for all. */
 function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readonly ReadObject<Attachment>[]): PoolSpec {
   const withheld = new Set(all.flatMap(({ value }) => value.config.withheld.map(formatBlock)));
   return {
@@ -115,7 +115,7 @@ function specOf({ prefix, first, last, length, scope }: SliceConfig, all: readon
   };
 }
 
-/** What two definitions of one network say differently. */
+/** Returns the setting in which two definitions of one network differ. */
 function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>): Issue | undefined {
   const settingsOf = ({ value: { config, selector } }: ReadObject<Attachment>) => ({
     range: formatPrefix(config.prefix),
@@ -137,7 +137,7 @@ function disagreement(one: ReadObject<Attachment>, other: ReadObject<Attachment>
   });
 }
 
-/** The nodes that the definitions of a network are for. Throws IpamError `invalid` where that cannot be told. */
+/** Returns the nodes that the definitions of a network select. Throws IpamError `invalid` if a selector cannot be evaluated. */
 export function nodesOnNetwork({ attachments }: SliceNetwork, { nodes }: Facts): ReadonlySet<string> {
   const selected = attachments.flatMap(({ source, value: { title, selector } }) => {
     const known = source.nodes ?? nodes;
@@ -148,7 +148,7 @@ export function nodesOnNetwork({ attachments }: SliceNetwork, { nodes }: Facts):
   return new Set(selected.map(({ name }) => name));
 }
 
-/** One claim for each of them, by the name of the network. */
+/** Returns one claim for each of these nodes, by the name of the network. */
 export function claimsOnNetwork(network: SliceNetwork, facts: Facts): Claim[] {
   const { name: pool } = network.pool;
   const [{ source }] = network.attachments;
@@ -157,7 +157,7 @@ export function claimsOnNetwork(network: SliceNetwork, facts: Facts): Claim[] {
     .map((name) => ({ owner: { kind: "Node", name }, name: pool, pool, at: () => placeOfName(source) }));
 }
 
-/** Definitions that select none of the nodes. */
+/** Returns the definitions that select no node. */
 export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Facts): IdleObject[] {
   const [node, ...others] = nodes;
   const which = node === undefined || others.length > 0 ? "selects none of the nodes" : `does not select ${node.name}`;
@@ -172,7 +172,7 @@ export function idleDefinitions(networks: readonly SliceNetwork[], { nodes }: Fa
   );
 }
 
-/** Is a claim, by its key, one of a node on a slice? A network's name holds no `/`, those of policies' claims do. */
+/** Returns whether a claim's key is that of a node's slice: names of networks have no `/`, those of policies' claims do. */
 export function isSliceClaim(claim: string): boolean {
   return /^Node\/[^/]+\/[^/]+$/.test(claim);
 }

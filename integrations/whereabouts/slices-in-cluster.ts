@@ -40,7 +40,7 @@ export function slicesInCluster(namespace: string): ClusterIntegration<SlicesMod
     name: "whereabouts",
     reads: [attachmentReads, { ...slicePoolReads, owns: () => false }, ipPoolReads],
     read: readSlices,
-    // A definition says nothing of who allocates: here it is the controller.
+    // A definition has no authority: here it is the controller.
     pools: ({ networks }) =>
       networks.map(({ pool, spec, attachments: [{ source }] }) => ({
         pool: { ...pool, authority: "Cluster" },
@@ -69,8 +69,8 @@ function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
 }
 
 /**
- * The nodes to which somebody else gave a slice of another size. It cannot be theirs on record, and they get no other one
- * beside it: as long as it is listed, their pods have addresses of it.
+ * Returns the nodes to which another controller gave a slice of another size. The record cannot have that slice, and the nodes get no other
+ * one beside it: while it is listed, their pods have addresses of it.
  */
 function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): ReadonlySet<string> {
   const isOther = (use: Use) => use.pool === pool.name && lengthOf(use) !== pool.blockLength;
@@ -78,10 +78,10 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
 }
 
 /**
- * Which nodes ask for a slice of a network: those for whom a definition asks, and others that have one already. Which one that is, uses show.
+ * Returns the nodes that ask for a slice of a network: those that a definition selects, and others that have one already, as uses show.
  *
- *  a definition | somebody else's     | its IPPool has     | the node asks for
- *   asks for it | NodeSlicePool lists | addresses          |
+ *  a definition | the NodeSlicePool   | its IPPool has     | the node asks for
+ *   selects it  | of others lists it  | addresses          |
  *  -------------+---------------------+--------------------+------------------------------------------------
  *  yes          | any                 | any                | a slice: what is listed, or that of the IPPool
  *  no           | yes                 | any                | what is listed
@@ -89,9 +89,9 @@ function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): Reado
  *  no           | no                  | of another size    | what it has on record, or the slice that holds that
  *  no           | no                  | no                 | nothing
  *
- * What a node has for which no definition asks goes on record, if it was not: somebody else gave it, or the record is lost. Of a node
- * that is gone it is releasing then; of one that is not selected it stays as long as that is so: releasing, it would not be listed,
- * and its pods could not end.
+ * If a node that no definition selects has a slice, the controller records it: another controller gave it, or the record was lost. If the
+ * node is gone, the slice is releasing then. If the node exists, the slice stays as long as the NodeSlicePool or the IPPool shows it:
+ * a releasing slice is not listed, and without a listed slice the pods of the node could not end.
  */
 function claimsOfNodes(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
   const { name: pool, blockLength } = network.pool;
@@ -116,8 +116,8 @@ function claimsOfNodes(network: SliceNetwork, { listed, used }: SlicesModel, fac
 }
 
 /**
- * The NodeSlicePools. What is releasing of a node that is there, and not selected, is not in them: no pod has an address of it, and
- * none must get one before somebody else has the slice.
+ * Renders the NodeSlicePools. They omit releasing slices of nodes that exist and are not selected: no pod has an address of such a slice,
+ * and none must get one before another node has the slice.
  */
 function renderPools({ networks }: SlicesModel, namespace: string, facts: Facts, { snapshot }: Holdings): Rendered {
   const there = new Set(facts.nodes.map(({ name }) => name));
@@ -130,7 +130,7 @@ function renderPools({ networks }: SlicesModel, namespace: string, facts: Facts,
       };
       const known = { ...snapshot, releasing: snapshot.releasing.filter(isListed) };
       const object = nodeSlicePool(network, known, { metadata: { namespace } });
-      // Those of whereabouts' controller would have it deleted with a definition, under the pods that are left.
+      // With the owner references of whereabouts' controller it would be deleted with a definition, while pods still use it.
       return [network.attachments[0].source, [{ ...object, metadata: { ...object.metadata, ownerReferences: [] } }]];
     }),
   );

@@ -22,7 +22,10 @@ import { maySelect } from "./pools-of-workload.ts";
 import { isPoolIn, sourcesFound } from "./sources-in-cluster.ts";
 import { ownerOfWorkload, parseWorkload } from "./workload-object.ts";
 
-/** Bears a pod an address that is its own, or may it? It bears all that it was told, whatever it says by now: applied again, a manifest takes that out. */
+/**
+ * Returns whether a pod uses an address of its own, or may. A running pod uses all addresses of its index, because applying its manifest
+ * again removes them from its annotations and not from the pod.
+ */
 function isUsedByPod(pod: Bag, { address, claim }: Allocation): boolean {
   const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its !== undefined && formatOwner(ownerOfWorkload(its.workload)) === ownerOfKey(claim)) return true;
@@ -30,7 +33,11 @@ function isUsedByPod(pod: Bag, { address, claim }: Allocation): boolean {
   return uses.some((use) => use.address === address && use.owner === ownerOfKey(claim));
 }
 
-/** The line stays while a pod by itself bears it, or waits for it, or has found a conflict of it that its pool is still to say, and while the template of its workload names its index and network, and somebody names its pool; and while that network, or which pools are named, cannot be read. */
+/**
+ * Keeps a line although no claim asks for it, while: a standalone pod uses it; a standalone pod that has ended detected a conflict of it
+ * which the pool does not list yet; or its workload, or a standalone pod that waits, still has its index and its network, and its pool
+ * is named for that network. If the network or the names of the pools cannot be read, the line stays as well.
+ */
 export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean {
   if (owner.kind === workloadPods.kind && (isUsedByPod(owner, line) || isConflictUnreported(owner, line, find)))
     return true;
@@ -44,16 +51,16 @@ export function isStillNamed(owner: Bag, line: Allocation, find: (key: string) =
 }
 
 /**
- * Is an address off its pod?
+ * Returns the releasing lines whose addresses no pod uses any more.
  *
- *  there is                                          | it is
+ *  there is                                          | it is off its pod
  *  --------------------------------------------------+---------------------------------------------------
- *  a pod with it that has not come to its end        | no
- *  such a pod of this index, which says no addresses | no: it may have it
- *   on this network any more                         |
- *  a pod that waits, may be told this index, and has | no: somebody may be about to tell it, by what the
- *   a network of this name and pool                  |  ConfigMap said
- *  a ConfigMap with it                               | no: the next pod would be told
+ *  a pod with it that has not ended                  | no
+ *  such a pod of this index, without `ips` on this   | no: it may use it
+ *   network                                          |
+ *  a pod that waits, may get this index, and has a   | no: a controller or the API server may be injecting it,
+ *   network of this name and pool                    |  from an earlier state of the ConfigMap
+ *  a ConfigMap with it                               | no: the next pod would get it
  *  none of these                                     | yes
  */
 export function gone(
@@ -67,7 +74,7 @@ export function gone(
   const uses = located.flatMap((one) => [...usesOfWorkloadPod(one), ...usesOfMap(one)]);
   const used = new Set(uses.map(({ address, owner = "" }) => `${formatAddress(address)} ${owner}`));
   const withoutIps = new Set(objects.flatMap((one) => (one.kind === workloadPods.kind ? claimsWithoutIps(one) : [])));
-  // Pods of one Deployment wait for the same.
+  // Pods of one Deployment wait for the same addresses, so one of them is enough.
   const waiting = new Map(objects.filter(isWaitingPod).map((pod) => [sameWait(pod), pod]));
   const awaited = [...waiting.values()].flatMap((pod) => awaitedBy(pod, find));
   return releasing.filter((line) => {
@@ -80,7 +87,7 @@ function isWaitingPod(object: Bag): boolean {
   return object.kind === workloadPods.kind && isGated(object) && !isOver(object);
 }
 
-/** The same text for pods that may be told the same. */
+/** Returns a key that is equal for pods that may get the same addresses. */
 function sameWait(pod: Bag): string {
   const { namespace, annotations, name } = metadataOf(pod);
   const workload = workloadOfPod(pod);
@@ -89,7 +96,7 @@ function sameWait(pod: Bag): string {
   return JSON.stringify([namespace, workload, workload?.kind === "Deployment" ? "" : name, asked]);
 }
 
-/** What a pod that waits may be told: for which claims, and of which pools. Any index of a Deployment may be its. */
+/** Returns which lines a waiting pod may get: of which claims and pools. A Deployment's pod may get any index. */
 function awaitedBy(object: Bag, find: (key: string) => Bag | undefined) {
   const workload = workloadOfPod(object);
   if (workload === undefined) return [];

@@ -9,7 +9,7 @@ import { asNamedPools } from "./objects.ts";
 /** What the annotations of Spiderpool begin with. */
 const spiderpool = "ipam.spidernet.io/";
 
-/** Is an annotation one of Spiderpool's? */
+/** Returns whether an annotation is one of Spiderpool's. */
 export function isOfSpiderpool(annotation: string): boolean {
   return annotation.startsWith(spiderpool);
 }
@@ -17,26 +17,26 @@ export function isOfSpiderpool(annotation: string): boolean {
 /** How many addresses the pods of a Deployment have in all. */
 export const countAnnotation = `${spiderpool}ippool-ip-number`;
 
-/** On a pod, and in a template: what is looked for in the pod before it starts, `conflict`, `gateway`, both, or `none`. */
+/** On a pod, and in a template: the checks in the pod before it starts, `conflict`, `gateway`, both, or `none`. */
 export const detectAnnotation = `${ownPrefix}detect`;
 
-/** What the annotations of a pod say of pools, and of what is looked for with their addresses. */
+/** Returns the annotations of a pod that request pools, or checks of their addresses. */
 export function aboutPools(annotations: Bag): Bag {
   const isAbout = (name: string) => name === poolAnnotation || name === detectAnnotation || isOfSpiderpool(name);
   const own = Object.entries(annotations).filter(([name]) => isAbout(name));
   return Object.fromEntries(own);
 }
 
-/** The NIC of a pod: what it is called there, and its place among those that Multus makes. */
+/** The NIC of a pod: its name in the pod, and its place among those that Multus attaches. */
 export interface NicOfPod {
   readonly nic: string;
   readonly place: number;
 }
 
 /**
- * What the annotations of a pod say of the pools for one of its NICs. Those of Spiderpool are read as it reads them.
+ * Parses the pools that the annotations of a pod request for one of its NICs. Spiderpool's are read as Spiderpool reads them.
  *
- *  annotation                          | says
+ *  annotation                          | requests
  *  ------------------------------------+------------------------------------------------------------
  *  ipam.spidernet.io/subnets, /subnet  | source `subnet`: the pool that the application has its own part of
  *  ipam.spidernet.io/ippools, /ippool  | source `workload`
@@ -61,26 +61,26 @@ export function namedByPod(
   return issues.length > 0 ? { issues } : { value: { subnet, workload } };
 }
 
-/** Where a pod says which pools it wants. */
+/** The annotations by which a pod requests pools. */
 const naming = [poolAnnotation, ...["subnets", "subnet", "ippools", "ippool"].map((name) => `${spiderpool}${name}`)];
 
-/** Does a pod say which pools it wants? */
+/** Returns whether a pod requests pools. */
 export function namesPools(annotations: Bag): boolean {
   return naming.some((name) => annotations[name] !== undefined);
 }
 
-/** Which pools it wants, as it says that: another text where it says otherwise. */
+/** Returns a text that is equal for pods that request the same pools in the same way. */
 export function poolRequest(annotations: Bag): string {
   return JSON.stringify(naming.map((name) => annotations[name] ?? ""));
 }
 
-/** What a NetworkAttachmentDefinition, or a pod, names in our own annotation. */
+/** Returns the pools that a NetworkAttachmentDefinition, or a pod, names in our own annotation. */
 export function namedBy(annotations: Bag): NamedPools {
   const any = boundPools({ metadata: { annotations } });
   return any === undefined ? {} : { any };
 }
 
-/** What a namespace names for the pods in it, as Spiderpool has it. */
+/** Parses the default pools that a namespace names for its pods in Spiderpool's annotations. */
 export function namedByNamespace(annotations: Bag): Parsed<NamedPools> {
   const issues: Issue[] = [];
   const listOf = (family: 4 | 6): NamedPools => {

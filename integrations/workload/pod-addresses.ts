@@ -12,16 +12,16 @@ import { checksOfPools, isLookedAt, parseChecks } from "./pod-detect.ts";
 import { formatNetworks, networkAnnotations, type PodNetwork, readPodNetworks } from "./pod-networks.ts";
 import { addressesLabel, kindsWithPods, type Workload, type WorkloadKind } from "./workload-object.ts";
 
-/** Which workload it is. */
+/** The kind, namespace and name of a workload. */
 export type WorkloadName = Pick<Workload, "kind" | "namespace" | "name">;
 
 /** On a ConfigMap with the addresses of pods: the workload that makes them. */
 const labelOf = (kind: WorkloadKind) => `${ownPrefix}${kind.toLowerCase()}`;
 
-/** On one that the controller makes: what the pods that it is for say of pools. It may be older than the template of a pod. */
+/** On such a ConfigMap that the controller made: the pools that its pods request. It may be older than the template of a pod. */
 export const poolRequestAnnotation = `${ownPrefix}pools-of-pods`;
 
-/** The ConfigMaps with addresses of pods, as they are watched. */
+/** The ConfigMaps with addresses of pods, as the controller watches them. */
 export const mapsKind: WatchedKind = {
   apiVersion: "v1",
   kind: "ConfigMap",
@@ -31,44 +31,44 @@ export const mapsKind: WatchedKind = {
   keepMade: ({ data }) => ({ data }),
 };
 
-/** The ConfigMap with the addresses of its pods. No StatefulSet with pods has a dot in its name. */
+/** Returns the name of a workload's ConfigMap. It is unique, because no StatefulSet with pods has a dot in its name. */
 export function mapNameOf({ kind, name }: { readonly kind: string; readonly name: string }): string {
   return kind === "StatefulSet" ? `nodeippool-${name}` : `nodeippool-${kind.toLowerCase()}.${name}`;
 }
 
-/** What its ConfigMap calls the pod of an index. */
+/** Returns the key in the ConfigMap for the pod of an index. */
 export function entryKey({ kind, name }: WorkloadName, index: number): string {
   return kind === "StatefulSet" ? `${name}-${index}` : `${index}`;
 }
 
-/** Its default network stands by itself: the API server writes texts as they are. */
+/** Ends the key of a pod's default network, which is an annotation of its own: the API server copies whole texts. */
 const defaultSuffix = ".default-network";
 
-/** Where its networks of an annotation are. */
+/** Returns the key in the ConfigMap for the networks of one annotation of a pod. */
 export function dataKey(key: string, annotation: string): string {
   return annotation === defaultNetworkAnnotation ? `${key}${defaultSuffix}` : key;
 }
 
-/** What a pod has on a network. */
+/** The addresses of a pod on a network. */
 export interface NicAddresses {
   readonly ips: readonly string[];
-  /** Which nodes reach them. */
+  /** The nodes that reach them. */
   readonly nodes: readonly LabelExpression[];
   readonly pools: readonly Pool[];
 }
 
-/** Beside the networks of each pod, the nodes that it may run on, by its key: where its addresses are not for all. */
+/** The key for the nodes that each pod may run on, by the pod's key. Pods whose addresses suit all nodes are not in it. */
 const nodesKey = "nodes";
 
-/** What pods look for before they start, by the pools of their addresses. */
+/** The key for the checks that pods make before they start, by the pools of their addresses. */
 const checksKey = "detect";
 
-/** The keys of indexes for whose addresses other hosts answer: no pod is told these. */
+/** The key for the indexes for whose addresses other hosts answer: no pod gets these. */
 const conflictsKey = "conflicts";
 
 /**
- * What each pod of a workload is to have as its networks, by its index. `addressesOn` says the addresses on a network: none on one of
- * others; undefined where they are still missing, and then the index is missing. `isLeftOut` says which indexes no pod is to be told.
+ * Returns the ConfigMap with the networks of each pod of a workload, by index. `addressesOn` returns the addresses on a network: none if
+ * the network is not ours; undefined while they are missing, and then the index is missing. No pod gets an index that `isLeftOut`.
  */
 export function podAddresses(
   workload: Workload,
@@ -120,12 +120,12 @@ export function assignedElement({ nic, element }: PodNetwork, ips: unknown): Bag
 }
 
 /**
- * The workload as a plan renders it: its pods are to have the addresses that are planned, and none else.
+ * Returns the workload as a plan renders it, so that its pods get the planned addresses and no others.
  *
  *  its pods                    | their addresses are written by
  *  ----------------------------+------------------------------------------------------------------
- *  of a StatefulSet            | the API server (`planned`): their names say which one each is
- *  the same, for certain nodes | the controller (`gated`): only it can say where they run
+ *  of a StatefulSet            | the API server (`planned`): the name of each pod has its index
+ *  the same, for certain nodes | the controller (`gated`): only it can restrict where they run
  *  of a Deployment             | the controller: only it can tell them apart
  */
 export function withPlannedPods(object: Bag, map: RenderedObject): RenderedObject {
@@ -140,7 +140,7 @@ export function withPlannedPods(object: Bag, map: RenderedObject): RenderedObjec
   return asRendered({ ...rest, kind, metadata: marked, spec: planned });
 }
 
-/** The workload whose pods have their addresses in a ConfigMap; undefined for other objects, also for a copy of one under another name. */
+/** Returns the workload that a ConfigMap has the addresses of; undefined for other objects, and for a copy under another name. */
 export function workloadOfMap(map: Bag): WorkloadName | undefined {
   const { kind, metadata } = asConfigMap(map);
   const { labels, name } = metadata;
@@ -155,13 +155,13 @@ export interface PodEntry {
   readonly key: string;
   readonly index: number;
   readonly networks: readonly PodNetwork[];
-  /** Which nodes reach all of its addresses. */
+  /** The nodes that reach all of its addresses. */
   readonly nodes: readonly LabelExpression[];
-  /** Is no pod to be told it? */
+  /** No pod gets it, because another host answers for one of its addresses. */
   readonly isLeftOut: boolean;
 }
 
-/** What is in the ConfigMap of a workload; what cannot be read is left out. */
+/** Returns the entries in the ConfigMap of a workload; skips what cannot be read. */
 export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   const { [nodesKey]: reachable, [checksKey]: _, [conflictsKey]: leftOut = "", ...pods } = asConfigMap(map).data;
   const conflicts = new Set(`${leftOut}`.split(" "));
@@ -177,12 +177,12 @@ export function entriesOfMap(map: Bag, workload: WorkloadName): PodEntry[] {
   });
 }
 
-/** What its pods look for before they start. */
+/** Returns the checks that the pods of a ConfigMap make before they start. */
 export function checksInMap(map: Bag): ReturnType<typeof parseChecks> {
   return parseChecks(asConfigMap(map).data[checksKey]);
 }
 
-/** Are its pods for certain nodes? */
+/** Returns whether a ConfigMap restricts its pods to some nodes. */
 export function isForNodes(map: Bag): boolean {
   return asConfigMap(map).data[nodesKey] !== undefined;
 }

@@ -10,30 +10,30 @@ import { type DetectedLine, detectedIn, mostLeftOut } from "./pod-detected.ts";
 import { hasEnded, isAlone, workloadOfPod } from "./pods.ts";
 import { keyOfWorkload, ownerOfWorkload } from "./workload-object.ts";
 
-/** What becomes of a pod that does not start, because another host answers for its address. */
+/** What happens to a pod that does not start because another host answers for its address. */
 export type Way = "waits" | "replaced" | "no index" | "too many" | "alone" | "failed";
 
-/** How the index of such a pod stands. */
+/** The state of the index of such a pod. */
 export interface StuckPod {
-  /** Of a Deployment: does no other pod get it? */
+  /** No other pod of the Deployment gets the index. */
   readonly isLeftOut: boolean;
-  /** Is there an index for another pod? */
+  /** Another index is free. */
   readonly isOtherFree: boolean;
-  /** So many indexes of the Deployment are left out. */
+  /** The number of indexes of the Deployment that are left out. */
   readonly leftOut: number;
 }
 
 /**
- * Who goes on. A pod of which another container has run is none that does not start.
+ * Returns what happens to a pod that does not start (`isStuck`).
  *
- *  the pod is of          | its index       | another index | then
+ *  the pod is of          | its index       | another index | the pod
  *  -----------------------+-----------------+---------------+------------------------------------------------
- *  any other              | any             | any           | it waits: the kubelet tries again
- *  a Deployment           | is left out     | is free       | it is replaced: another one gets another index
- *  a Deployment           | is left out     | is not        | it waits, as there is no index
- *  a Deployment           | is not, as too  | any           | it waits: something answers for every address
+ *  any other              | any             | any           | waits: the kubelet tries again
+ *  a Deployment           | is left out     | is free       | is replaced: the next pod gets another index
+ *  a Deployment           | is left out     | is not        | waits, because no index is free
+ *  a Deployment           | is not, as too  | any           | waits: one host answers for every address
  *                         |  many are       |               |
- *  a Deployment           | is not yet      | any           | it waits
+ *  a Deployment           | is not yet      | any           | waits
  */
 export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, leftOut }: StuckPod): Way {
   if (kind !== "Deployment") return "waits";
@@ -41,7 +41,7 @@ export function wayOf(kind: WorkloadName["kind"], { isLeftOut, isOtherFree, left
   return leftOut >= mostLeftOut ? "too many" : "waits";
 }
 
-/** Does another host answer for an address of a pod that has not started? */
+/** Returns whether another host answers for an address of a pod, none of whose other containers has run. */
 export function isStuck(pod: Bag): boolean {
   return !isDeleting(pod) && !hasRun(pod) && detectedIn(pod).some(({ kind }) => kind === "conflict");
 }
@@ -60,13 +60,13 @@ const ends: Readonly<Record<Way, string>> = {
   "too many": `The pod waits, as ${mostLeftOut} addresses of its Deployment are in conflict already. Does something on the network answer for every address (a proxy of ARP or NDP)? Then switch that off; once the others are free, take them out of annotation ${conflictsAnnotation} of the NodeIPPool`,
 };
 
-/** The same about pods that are by themselves, with the ConfigMap or without: it is gone once they are told. One that has ended has failed. */
+/** Warns about conflicts of standalone pods. It needs no ConfigMap, which is gone once they have their addresses. One that has ended has failed. */
 export function warnOfAlone(pods: readonly Bag[]): Step[] {
   const ungated = pods.filter((pod) => isAlone(pod) && !isGated(pod));
   return ungated.flatMap((pod) => warnOfDetected(pod, hasEnded(pod) ? "failed" : "alone"));
 }
 
-/** Events about what was found in a pod. One that is replaced is gone soon: its workload says it, too. */
+/** Returns Events about what a pod detected: on the pod, and, if the pod is replaced and so gone soon, on its workload as well. */
 export function warnOfDetected(pod: Bag, way: Way): Step[] {
   const own = keyOf(pod);
   const workload = workloadOfPod(pod);

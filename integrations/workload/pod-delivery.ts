@@ -22,7 +22,7 @@ import {
 } from "./pods.ts";
 import { ownerOfWorkload } from "./workload-object.ts";
 
-/** The pods of workloads: each waits until its addresses are written into it, as the ConfigMap of its workload has them. Who wrote that does not matter. */
+/** Injects addresses into the pods of workloads, from the ConfigMap of the workload, whether a plan or the controller wrote that. Until then a pod waits. */
 export const podDelivery: Reconciler = {
   kinds: [workloadPods, mapsKind, networksKind],
   // A pod may wait for a network.
@@ -40,7 +40,7 @@ export const podDelivery: Reconciler = {
     const waiting = pods.filter((pod) => isGated(pod) && !isDeleting(pod) && isOfIt(pod)).sort(byAge);
     const addresses = addressesToInject(map, workload, find);
     const started = pods.filter((pod) => !isGated(pod) && isOfIt(pod)).sort(byAge);
-    // A copy of one of its pods says an index, too; while it waits, it is told none by that.
+    // A copy of one of its pods has an index as well. While the copy waits, that index counts for nothing.
     const holding = pods.filter((pod) => !isGated(pod) || isOfIt(pod));
     if (workload.kind === "Deployment") return stepsOfDeployment(waiting, started, holding, addresses);
     return [
@@ -50,7 +50,10 @@ export const podDelivery: Reconciler = {
   },
 };
 
-/** The controller, or a plan, makes it soon after the workload; if not, the workload may not say why. A pod by itself does. */
+/**
+ * Warns about a pod that waits without a ConfigMap, which the controller or a plan makes soon after the workload. Events on the workload
+ * may not report why there is none; a standalone pod has an Event of its own.
+ */
 function warnOfNoMap(pod: Bag): Step[] {
   const workload = isGated(pod) && !isDeleting(pod) ? workloadOfPod(pod) : undefined;
   if (workload === undefined || workload.kind === "Pod") return [];
@@ -67,23 +70,23 @@ function sameWorkload(a: WorkloadName | undefined, b: WorkloadName): boolean {
   return a?.kind === b.kind && a.namespace === b.namespace && a.name === b.name;
 }
 
-/** The oldest first. */
+/** Compares pods by age, the oldest first. */
 function byAge(a: Bag, b: Bag): number {
   const since = (pod: Bag) => `${metadataOf(pod).creationTimestamp ?? ""}`;
   return byCodeUnit(since(a), since(b)) || byCodeUnit(uidOf(a), uidOf(b));
 }
 
 /**
- * Which index a pod of a Deployment has. It is written into the pod first, and only where the server then shows no other one
- * with it, also none that waits, the addresses follow: of two controllers that choose the same index for two pods at once, each sees
- * what the other one has written, or none has told its pod.
+ * Chooses an index for each pod of a Deployment. The controller writes the index into the pod first, and injects the addresses only if
+ * the server then shows no other pod with that index, waiting or not. If two controllers choose one index for two pods at once, each
+ * sees what the other wrote before it injects.
  *
  *  the pod that waits has | other pods that may run, or wait, have it | to do
  *  -----------------------+-------------------------------------------+-----------------------------------------
- *  no index               |                                           | choose the lowest index that nobody has
+ *  no index               |                                           | choose the lowest index that no pod has
  *  an index that is left  | any                                       | choose another one
  *   out, or is no more    |                                           |
- *  an index               | no                                        | tell it its addresses
+ *  an index               | no                                        | inject its addresses
  *  an index               | one that does not wait, or comes first    | choose another one
  *  an index               | others that wait                          | nothing: they choose another one
  */
@@ -119,12 +122,12 @@ function stepsOfDeployment(
       ...(chosen === null ? [warn(pod, noIndex(addresses, indexes.length))] : []),
     ];
   });
-  // Those that choose come first: the server is then asked once for all that are told.
+  // Pods that choose an index come first, so that one request to the server serves all that get addresses.
   const replaced = stepsOfStuck(started, [...free].length, addresses);
   return [...partition(steps, (step) => "needs" in step && step.needs === needs).flat(), ...replaced];
 }
 
-/** Pods that do not start make way for others, as far as there are indexes for these; `free` is how many. */
+/** Reports what pods detected, and deletes those that cannot start, as far as there are indexes (`free`) for the pods that replace them. */
 function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresses): Step[] {
   const { workload, entries } = addresses;
   const leftOut = [...entries.values()].filter((one) => one.isLeftOut);
@@ -141,7 +144,7 @@ function stepsOfStuck(started: readonly Bag[], free: number, addresses: Addresse
   });
 }
 
-/** The pods that have an index: they say so, or they run with an address of it. */
+/** Returns the pods of each index: by their annotation, or by an address of the index that they run with. */
 function holdersOf(pods: readonly Bag[], indexOf: (pod: Bag) => number | undefined, { entries }: Addresses) {
   const indexOfIp = new Map(
     [...entries.values()].flatMap(({ index, networks }) => ipsOn(networks).map((ip) => [ip, index])),

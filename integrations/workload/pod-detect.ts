@@ -11,14 +11,14 @@ import { type PodNetwork, podNic } from "./pod-networks.ts";
 /** On a pod: the gateways of its pools, which its init container asks. */
 const gatewaysAnnotation = `${ownPrefix}gateways`;
 
-/** What a pool wants to be looked for in pods with its addresses. */
+/** The checks that a pool requires in pods with its addresses. */
 interface PoolChecks {
   readonly prefix: string;
   readonly gateway?: string;
   readonly checks: readonly string[];
 }
 
-/** Of pools, if anything is to be looked for: the pods of a workload ask for it, or a pool does. */
+/** Returns the checks of pools; empty if neither a pool nor the pods of the workload ask for any. */
 export function checksOfPools(pools: Iterable<Pool>, { [detectAnnotation]: asked }: Bag): readonly PoolChecks[] {
   const all = [...pools].map(({ prefix, gateway, rules: { detect = [] } }): PoolChecks => {
     const checks = detect.map((one) => one.toLowerCase());
@@ -27,22 +27,22 @@ export function checksOfPools(pools: Iterable<Pool>, { [detectAnnotation]: asked
   return asked === undefined && all.every(({ checks }) => checks.length === 0) ? [] : all;
 }
 
-/** Is anything looked for on a network? Its container does not look at the first NIC, which is the cluster's. */
+/** Returns whether pods check a network. The init container skips the first NIC, which is the cluster's. */
 export function isLookedAt({ nic }: PodNetwork): boolean {
   return nic !== podNic;
 }
 
 /**
- * What a pod is told of what its init container is to do; `checks` are those of the pools, `networks` its own with their addresses.
+ * Returns the annotations for the init container of a pod. `checks` are those of the pools, `networks` the pod's, with their addresses.
  *
- *  the pod's annotation | its networks   | a pool of its addresses | it is told
+ *  the pod's annotation | its networks   | a pool of its addresses | the pod gets
  *  ---------------------+----------------+-------------------------+-----------------------------
  *  none                 | any            | any                     | nothing: it has no such container
  *  is not there         | any            | asks for nothing        | nothing
- *  any other            | eth0 alone     | any                     | to look for nothing
- *  any other            | more than eth0 | any, but eth0's         | what either asks for, as far as it can be looked for
+ *  any other            | eth0 alone     | any                     | an empty list of checks
+ *  any other            | more than eth0 | any, but eth0's         | the known checks that either asks for
  *
- * Where gateways are asked, it is told those of its pools.
+ * For check `gateway`, the pod gets the gateways of its pools as well.
  */
 export function annotationsForDetect(
   pod: Bag,
@@ -65,12 +65,12 @@ export function annotationsForDetect(
   };
 }
 
-/** Reads what `checksOfPools` says, as a ConfigMap has it. */
+/** Parses the result of `checksOfPools` from a ConfigMap. */
 export function parseChecks(text: unknown): readonly Of<typeof asPoolChecks>[] {
   return list(asPoolChecks)(parseJson(text).value);
 }
 
-/** `10.0.0.0/24` of `10.0.0.3/24`. */
+/** Returns `10.0.0.0/24` for `10.0.0.3/24`. */
 function prefixOf(ip: string): string | undefined {
   const [text = "", length] = ip.split("/");
   const { value: address } = parseAddress(text);

@@ -17,28 +17,28 @@ import { hasEnded, networksOfPod, usesAssignedTo, workloadOfPod } from "./pods.t
 import { poolIn } from "./sources-in-cluster.ts";
 import { claimOfIndex, ownerOfWorkload, type Workload } from "./workload-object.ts";
 
-/** What it has found about one address. */
+/** What the init container of a pod reported about one address. */
 export interface DetectedLine {
   readonly kind: "conflict" | "not-detected" | "unreachable";
   readonly address: Address;
   readonly nic: string;
-  /** Of a conflict: the MAC address of who answers; `unknown` where nobody knows it. */
+  /** The MAC address of the host that answers for the address of a conflict; `unknown` if the line has none. */
   readonly mac: string;
 }
 
 /**
- * What was found in a pod, of its own networks alone. The words are those of `nodeippool detect`:
+ * Parses what the init container of a pod reported about the pod's own networks, in the format of `nodeippool detect`:
  *
- *  a line of the container's last message  | it says
+ *  a line of the container's last message  | means
  *  ----------------------------------------+-----------------------------------------------
  *  conflict ADDRESS NIC MAC                | another host answers for an address of the pod
- *  not-detected ADDRESS NIC                | nobody else does
+ *  not-detected ADDRESS NIC                | no other host answers for it
  *  unreachable ADDRESS NIC                 | a gateway does not answer
- *  of an address or a NIC not told to it   | nothing
+ *  with an address or NIC that it lacks    | nothing
  *  any other                               | nothing
  *
- * Of a pod that has ended, only conflicts count, and only where it is by itself: a Job's pod fails at its first one, and others say theirs while
- * they wait.
+ * Of a pod that has ended, only conflicts count, and only if it is standalone: a Job's pod fails at its first conflict, and other pods
+ * report theirs while they wait.
  */
 export function detectedIn(pod: Bag): DetectedLine[] {
   const isOver = hasEnded(pod);
@@ -48,7 +48,7 @@ export function detectedIn(pod: Bag): DetectedLine[] {
     .split("\n")
     .flatMap((line): DetectedLine[] => {
       const [kind, ip = "", nic = "", text = ""] = line.replace(/ \(.*$/, "").split(" ");
-      // Whoever makes a pod may have it say anything.
+      // The user who creates a pod controls this message: trust nothing in it.
       const mac = /^[\da-f]{2}(:[\da-f]{2})+$/i.test(text) ? text : "unknown";
       const { value: address } = parseAddress(ip);
       if (address === undefined || !nics.has(nic)) return [];
@@ -59,7 +59,7 @@ export function detectedIn(pod: Bag): DetectedLine[] {
     });
 }
 
-/** The addresses that a pod was told, each with the index and the NIC that it has it for; of one that has ended, its own alone, where it is by itself. */
+/** Returns the addresses assigned to a pod, each with its claim and NIC. A pod that has ended has some only if it is standalone. */
 function usesOfPod(pod: Bag) {
   const [isOver, workload] = [hasEnded(pod), workloadOfPod(pod)];
   if (isOver && workload?.kind !== "Pod") return [];
@@ -70,7 +70,7 @@ function usesOfPod(pod: Bag) {
   });
 }
 
-/** The same for the record: by the claims of its index. */
+/** Returns what a pod detected about its addresses, by claim, as the record has them. */
 export function detectedByPod(pod: Bag): Detected[] {
   const lines = detectedIn(pod);
   if (lines.length === 0) return [];
@@ -82,7 +82,10 @@ export function detectedByPod(pod: Bag): Detected[] {
   });
 }
 
-/** Has a pod that has ended found a conflict of the address of a line, and its pool does not say so yet? Nobody is to get it before. */
+/**
+ * Returns whether a pod that has ended detected a conflict of a line's address which its pool does not list yet. The line stays until
+ * then, so that no other pod gets the address.
+ */
 export function isConflictUnreported(
   pod: Bag,
   { claim, pool, address }: Allocation,
@@ -93,10 +96,10 @@ export function isConflictUnreported(
   return object !== undefined && !poolConflictsOf(object).has(address);
 }
 
-/** So many indexes of one Deployment are left out; where all conflict, something answers for every address. */
+/** The most indexes of one Deployment that are left out. If all conflict, one host on the network answers for every address. */
 export const mostLeftOut = 3;
 
-/** May the address of a claim be left out, beside those of others? */
+/** Returns whether one more claim can be left out, beside those that conflict already. */
 export function mayLeaveOut(claim: string, conflicting: ReadonlySet<string>): boolean {
   const owner = ownerOfKey(claim);
   if (!owner.startsWith("Deployment/")) return true;
@@ -104,7 +107,7 @@ export function mayLeaveOut(claim: string, conflicting: ReadonlySet<string>): bo
   return new Set(its.map(policyOfKey)).size <= mostLeftOut;
 }
 
-/** Does another host answer for an address of an index? The next pod of a Deployment gets another index. */
+/** Returns whether another host answers for an address of a Deployment's index. The next pod gets another index. */
 export function isLeftOut(workload: Workload, index: number, { conflicting = new Set() }: Facts): boolean {
   const owner = ownerOfWorkload(workload);
   const isOfDeployment = workload.kind === "Deployment" && conflicting.size > 0;
@@ -114,7 +117,7 @@ export function isLeftOut(workload: Workload, index: number, { conflicting = new
 }
 
 /**
- * A workload with an index more for each that is left out. Those stay, with their addresses: nobody else is to have these.
+ * Returns a workload with one more index for each that is left out. A left-out index keeps its addresses, so that no other owner gets them.
  *
  *  indexes that are left out     | indexes besides
  *  ------------------------------+---------------------------------

@@ -28,20 +28,20 @@ import { indexAnnotation, networksOfPod, workloadPods } from "./pods.ts";
 export interface Addresses {
   readonly workload: WorkloadName;
   readonly map: Bag;
-  /** What is in it, by the keys of the pods. */
+  /** The entries of the ConfigMap, by the keys of the pods. */
   readonly entries: ReadonlyMap<string, PodEntry>;
-  /** Finds other objects by their keys. */
+  /** Returns another object by its key. */
   readonly find: (key: string) => Bag | undefined;
-  /** What steps are right by; pods of one template share it. */
+  /** Returns what must be unchanged on the server for a step to be right; pods of one template share it. */
   readonly needs: (definitions: readonly string[]) => Needs;
 }
 
-/** All pods among which those of a workload are. */
+/** Returns the kind and namespace that a workload's pods are listed by. */
 export function podsOf({ namespace }: WorkloadName) {
   return { kind: workloadPods.kind, namespace };
 }
 
-/** What is right by what is seen now. */
+/** Returns the addresses in the ConfigMap of a workload, as the controller sees it now. */
 export function addressesToInject(map: Bag, workload: WorkloadName, find: Addresses["find"]): Addresses {
   const known = new Map<string, Needs>();
   const entries = new Map(entriesOfMap(map, workload).map((entry) => [entry.key, entry]));
@@ -57,16 +57,16 @@ export function addressesToInject(map: Bag, workload: WorkloadName, find: Addres
 }
 
 /**
- * Tells a pod the addresses of its index, and lets it be scheduled. The server is asked first whether what says so is as it is seen.
+ * Injects the addresses of an index into a pod, and lets it be scheduled, unless the ConfigMap has changed on the server.
  *
  *  the ConfigMap                        | the pod
  *  -------------------------------------+------------------------------------------------------------------
- *  has its index                        | is told, once all its networks can be
- *  has it, with addresses for nodes     | waits, and an Event says so
+ *  has its index                        | gets them, once all its networks can have theirs
+ *  has it, with addresses for nodes     | waits, with an Event
  *   that its nodeSelector rules out      |
- *  is for pods that name other pools    | waits, and an Event says so: it, or the pod, is of an earlier template
- *  has not, and the controller made it  | waits: it will have it, or an Event on the workload says why not
- *  has not, and a plan made it          | waits, and an Event says so
+ *  is for pods that name other pools    | waits, with an Event: the ConfigMap or the pod is of an earlier template
+ *  lacks it, and the controller made it | waits: the controller adds it, or reports on the workload why not
+ *  lacks it, and a plan made it         | waits, with an Event
  */
 export function injectAddresses(pod: Bag, index: number, addresses: Addresses): Step[] {
   const { workload, map } = addresses;
@@ -102,31 +102,34 @@ export function injectAddresses(pod: Bag, index: number, addresses: Addresses): 
   return [inject(pod, { given: givenOn(networks), annotations, spec }, addresses.needs(others))];
 }
 
-/** What the interfaces of a pod are given. */
+/** Returns the addresses that the interfaces of a pod get, for annotation `allocated`. */
 function givenOn(networks: readonly PodNetwork[]): PodAllocation[] {
   return networks.flatMap(({ nic, element: { ips } }) =>
     Array.isArray(ips) ? { interface: nic, ips: ips.map(String) } : [],
   );
 }
 
-/** What a network of a pod becomes, and by which definition it is told nothing; or why the pod waits, if that is to be said. */
+/**
+ * A network of a pod with its addresses, and the key of its definition; `object` is that definition where the network gets none. Or
+ * why the pod waits: without `why`, no Event reports it.
+ */
 type Assignment =
   | { readonly network: PodNetwork; readonly object?: Bag; readonly key?: string }
   | { readonly why?: string };
 
 /**
- * A network of a pod.
+ * Returns what a pod gets on a network, or why it waits.
  *
  *  in the ConfigMap it     | its definition         | the pod
  *  ------------------------+------------------------+-----------------------------------------------
- *  has addresses           | takes addresses        | is told these
- *  has addresses           | is not there, or takes | waits, and an Event says so
+ *  has addresses           | takes addresses        | gets these
+ *  has addresses           | is not there, or takes | waits, with an Event
  *                          |  none                  |
- *  is not                  | any                    | waits, and an Event says so: another template
- *  is not, but the default | is not bound           | is told nothing on it: older ConfigMaps have none of these
- *  has none                | is not there           | waits, and an Event says so
+ *  is not                  | any                    | waits, with an Event: it is of another template
+ *  is not, but the default | is not bound           | gets none on it: older ConfigMaps lack default networks
+ *  has none                | is not there           | waits, with an Event
  *  has none                | or the pod, names pools | waits: it will have some
- *  has none                | any other              | is told nothing on it
+ *  has none                | any other              | gets none on it
  */
 function assignmentOf(network: PodNetwork, known: readonly PodNetwork[], { map, find }: Addresses): Assignment {
   const { definition, nic, annotation } = network;
@@ -144,13 +147,13 @@ function assignmentOf(network: PodNetwork, known: readonly PodNetwork[], { map, 
   return { network: { ...network, element: assignedElement(network, ips) }, key };
 }
 
-/** Do pods that it is for say otherwise of pools? What a plan has made says nothing of them. */
+/** Returns whether a ConfigMap is for pods that request other pools than this pod. A ConfigMap that a plan made records no request. */
 function isOfOtherPools(pod: Bag, map: Bag): boolean {
   const requested = annotationsOf(map)[poolRequestAnnotation];
   return requested !== undefined && requested !== poolRequest(annotationsOf(pod));
 }
 
-/** Does a definition name pools, or a pod for this NIC? */
+/** Returns whether a definition names pools, or a pod names some for this NIC. */
 function namesPoolsFor(definition: Bag | undefined, pod: Bag, nic: NicOfPod): boolean {
   const { subnet = {}, workload = {} } = namedByPod(annotationsOf(pod), nic).value ?? {};
   const own = [subnet, workload].flatMap((named) => Object.values(named).flat());

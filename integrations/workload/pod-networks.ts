@@ -8,21 +8,21 @@ import { defaultNetworkAnnotation, networksAnnotation } from "../networks/attach
 export interface PodNetwork {
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly definition: string;
-  /** What its interface is called in the pod. */
+  /** The name of its interface in the pod. */
   readonly nic: string;
-  /** As the pod says it. */
+  /** Its element in the annotation of the pod. */
   readonly element: Bag;
-  /** The annotation in which it says it. */
+  /** The annotation that the element is in. */
   readonly annotation: string;
 }
 
 /** The first NIC of every pod. */
 export const podNic = "eth0";
 
-/** Where a pod says its networks, in the order in which Multus makes them. */
+/** The annotations with the networks of a pod, in the order in which Multus attaches them. */
 export const networkAnnotations = [defaultNetworkAnnotation, networksAnnotation] as const;
 
-/** The networks of a pod of a namespace, by its annotations. No two have one interface. The path of an issue is the annotation. */
+/** Parses the networks in the annotations of a pod. Two with one interface are an issue. The path of an issue is the annotation. */
 export function parsePodNetworks(annotations: Bag, namespace: string): Parsed<readonly PodNetwork[]> {
   const parsed = parseEach(annotations, namespace);
   const issues = parsed.flatMap((one) => one.issues ?? []);
@@ -34,12 +34,12 @@ export function parsePodNetworks(annotations: Bag, namespace: string): Parsed<re
   return { issues: [{ message, path: [twice.annotation] }] };
 }
 
-/** Those of its networks that can be read. */
+/** Returns the networks that can be read. */
 export function readPodNetworks(annotations: Bag, namespace: string): readonly PodNetwork[] {
   return parseEach(annotations, namespace).flatMap(({ value = [] }) => value);
 }
 
-/** What the annotations of a pod are to say of such networks. */
+/** Formats networks as the annotations of a pod. */
 export function formatNetworks(networks: readonly PodNetwork[]): Readonly<Record<string, string>> {
   const byAnnotation = Map.groupBy(networks, ({ annotation }) => annotation);
   return Object.fromEntries(
@@ -58,7 +58,7 @@ function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetw
 /**
  * Reads the networks in an annotation as Multus does.
  *
- *  it says                            | network             | its interface
+ *  the annotation                     | network             | its interface
  *  -----------------------------------+---------------------+------------------------------
  *  nothing                            | none                |
  *  lan, other/wan@eth5                | of the pod's own    | what stands behind @
@@ -66,7 +66,7 @@ function parseEach(annotations: Bag, namespace: string): Parsed<readonly PodNetw
  *  [{"name": "lan", "namespace": ..., | likewise            | `interface`, else what older versions of
  *    "interface": ..., ...}]          |                     |  Multus called it, `interfaceRequest`
  *  no interface                       |                     | net1, net2, by its place
- *  one, as the default network        | of kube-system, or  | what it says, else eth0
+ *  one, as the default network        | of kube-system, or  | the one it has, else eth0
  *                                     |  that               |
  *
  * Text with `[`, `{` or `"` in it is JSON; a field that is empty or null counts as absent.
@@ -90,13 +90,13 @@ function parseNetworks(text: unknown, annotation: string, own: string): Parsed<r
   return { value: networks };
 }
 
-/** Fields of JSON are called alike for Go, whatever the case of their letters. */
+/** Returns a field as Go reads JSON: its name matches in any case of letters. */
 function fieldOf(element: Bag, name: string): unknown {
   const called = Object.keys(element).find((key) => key.toLowerCase() === name.toLowerCase());
   return element[name] ?? (called === undefined ? undefined : element[called]);
 }
 
-/** Where Multus looks for default networks, unless its configuration says otherwise. */
+/** The namespace in which Multus looks for default networks, unless its configuration has another one. */
 const multusNamespace = "kube-system";
 
 function parseList(text: string): Parsed<readonly Bag[]> {
@@ -106,7 +106,7 @@ function parseList(text: string): Parsed<readonly Bag[]> {
   return { issues: [{ message: 'the networks of a pod are no JSON list such as [{"name": "lan"}]' }] };
 }
 
-/** `namespace/name@interface`, where all but the name may be left out. */
+/** Parses `namespace/name@interface`; only the name is required. */
 function parseShort(text: string): Bag {
   const [, namespace, name, nic] = /^(?:([^/]*)\/)?([^@]*)(?:@(.*))?$/s.exec(text.trim()) ?? [];
   return {

@@ -35,7 +35,7 @@ export const indexAnnotation = `${ownPrefix}pod-index`;
 /** On a pod that is being deleted and never ends: its uid, once its addresses are free. A copy of it has another one. */
 export const freedAnnotation = `${ownPrefix}freed`;
 
-/** The pods whose addresses somebody writes, as they are watched. */
+/** The pods into which the controller, or a plan's ConfigMap, puts addresses, as the controller watches them. */
 export const workloadPods: WatchedKind = {
   apiVersion: "v1",
   kind: "Pod",
@@ -54,21 +54,21 @@ export const workloadPods: WatchedKind = {
   },
 };
 
-/** What a pod is for its workload. */
+/** A workload, and the index that a pod has of it. */
 export interface PodIndex {
   readonly workload: WorkloadName;
   readonly index: number;
 }
 
 /**
- * The workload that made a pod.
+ * Returns the workload that made a pod.
  *
- *  its owner                                      | it is of
+ *  the owner of the pod                           | the workload
  *  -----------------------------------------------+----------------------------------
- *  StatefulSet                                    | that
+ *  StatefulSet                                    | that StatefulSet
  *  ReplicaSet of a Deployment, which has its name | that Deployment
  *   and the hash in the pod's label               |
- *  any other, or none, and it has label `gated`   | itself: it has its addresses for as long as it is there
+ *  any other, or none, and it has label `gated`   | the pod itself: it keeps its addresses until it is gone
  *  any other                                      | none
  */
 export function workloadOfPod(pod: Bag): WorkloadName | undefined {
@@ -82,17 +82,17 @@ export function workloadOfPod(pod: Bag): WorkloadName | undefined {
   return labels[addressesLabel] === "gated" ? named("Pod", nameOf(pod)) : undefined;
 }
 
-/** Is it a pod that is of itself? */
+/** Returns whether an object is a standalone pod: one that no StatefulSet or Deployment made. */
 export function isAlone(object: Bag): boolean {
   return object.kind === "Pod" && workloadOfPod(object)?.kind === "Pod";
 }
 
-/** Does it wait for addresses that are its own? */
+/** Returns whether a standalone pod waits for its addresses. */
 export function isWaitingAlone(pod: Bag): boolean {
   return isAlone(pod) && isGated(pod) && !isOver(pod);
 }
 
-/** The index that a pod was told, of the workload that made it, if that is still known; of a pod of a StatefulSet, what its name says. */
+/** Returns the index in a pod's annotation, if it is of the workload that made the pod; else the ordinal of a StatefulSet's pod. */
 export function indexOfPod(pod: Bag): PodIndex | undefined {
   const { namespace = "default", annotations } = metadataOf(pod);
   const [, kind, name, index] = /^(\w+)\/([^/]+)\/(\d{1,9})$/.exec(`${annotations[indexAnnotation]}`) ?? [];
@@ -104,45 +104,45 @@ export function indexOfPod(pod: Bag): PodIndex | undefined {
   return workload?.kind === "StatefulSet" ? { workload, index: ordinalOf(pod, workload) } : undefined;
 }
 
-/** Does the controller allocate for its pods, or for it? */
+/** Returns whether the controller allocates for the pods of a workload, or for a standalone pod. */
 export function asksController(object: Bag): boolean {
   return isAllocatedInCluster(object) || isWaitingAlone(object);
 }
 
-/** The index of a pod of a StatefulSet, by its name; a pod by itself is the first. */
+/** Returns the ordinal in the name of a StatefulSet's pod; 0 for a standalone pod. */
 export function ordinalOf(pod: Bag, { kind, name }: WorkloadName): number {
   const digits = kind === "Pod" ? "0" : nameOf(pod).slice(name.length + 1);
   return /^\d+$/.test(digits) ? Number(digits) : Number.NaN;
 }
 
-/** Has a pod come to its end, or is it taken for one that has? */
+/** Returns whether a pod has ended, or the controller has freed its addresses as if it had. */
 export function hasEnded(pod: Bag): boolean {
   return isOver(pod) || isFreed(pod);
 }
 
-/** Is it one that never ends, and whose addresses are free all the same? */
+/** Returns whether the controller has freed the addresses of a deleted pod that does not end (`freedPods`). */
 export function isFreed(pod: Bag): boolean {
   const isMarked = annotationsOf(pod)[freedAnnotation] === uidOf(pod);
   return isMarked && isDeleting(pod) && workloadOfPod(pod)?.kind === "Deployment";
 }
 
-/** What a pod says as its networks; nothing that cannot be read. */
+/** Returns the networks in a pod's annotations; skips what cannot be read. */
 export function networksOfPod(pod: Bag): readonly PodNetwork[] {
   const { namespace = "default", annotations } = metadataOf(pod);
   return readPodNetworks(annotations, `${namespace}`);
 }
 
-/** The addresses that networks say, as they are written. */
+/** Returns the `ips` of networks, as they are written. */
 export function ipsOn(networks: readonly PodNetwork[]): string[] {
   return networks.flatMap(({ element }) => asList(element.ips).map(String));
 }
 
-/** The addresses that a pod may run with, each the claim's of its index; of one that does not say its index, the workload's that made it. */
+/** Returns the addresses that a pod may run with, each for the claim of its index; for its workload if the pod has no index. */
 export function usesOfWorkloadPod(located: LocatedObject): Use[] {
   return hasEnded(located.object) ? [] : usesAssignedTo(located);
 }
 
-/** The same, also of one that has ended. What it was given counts as what its networks say: others rewrite these. */
+/** Returns the same, also for a pod that has ended. Annotation `allocated` counts as well as the networks, which others rewrite. */
 export function usesAssignedTo({ object, at }: LocatedObject): Use[] {
   const isOurs = object.kind === "Pod" && labelsOf(object)[addressesLabel] !== undefined;
   if (!isOurs || isGated(object)) return [];
@@ -160,12 +160,15 @@ export function usesAssignedTo({ object, at }: LocatedObject): Use[] {
   return [...new Map(uses.toReversed().map((use) => [`${use.claim} ${use.address}`, use])).values()].reverse();
 }
 
-/** Returns the addresses that a pod was given and may run with, also if somebody has rewritten its networks; none while it is gated. */
+/** Returns the addresses that a pod was given and may run with, also if its networks were rewritten since; none while it is gated. */
 export function addressesOfPod(pod: Bag): Address[] {
   return [...new Set(usesAssignedTo(placeless(pod)).map(({ address }) => address))];
 }
 
-/** The claims whose addresses a pod may run with although it does not say them any more: applied again, a manifest takes out what it was told. */
+/**
+ * Returns the claims of the networks of a running pod that have no `ips`. The pod may still use their addresses, because applying its
+ * manifest again removes what the controller injected.
+ */
 export function claimsWithoutIps(pod: Bag): string[] {
   const its = isGated(pod) || hasEnded(pod) ? undefined : indexOfPod(pod);
   if (its === undefined) return [];
@@ -173,7 +176,7 @@ export function claimsWithoutIps(pod: Bag): string[] {
   return withoutIps.map(({ nic }) => claimKey(ownerOfWorkload(its.workload), claimOfIndex(its.index, nic)));
 }
 
-/** The addresses that a ConfigMap has for the pods of a workload, each the claim's of its index. */
+/** Returns the addresses that a ConfigMap has for the pods of a workload, each for the claim of its index. */
 export function usesOfMap({ object, at }: LocatedObject): Use[] {
   const workload = workloadOfMap(object);
   if (workload === undefined) return [];
@@ -186,7 +189,7 @@ export function usesOfMap({ object, at }: LocatedObject): Use[] {
   );
 }
 
-/** The addresses of a network of a pod. `at` says where one stands. */
+/** Returns the addresses of a network of a pod. `at` returns the place of one. */
 function usesOfNetwork(
   nic: string,
   ips: readonly unknown[],

@@ -22,7 +22,7 @@ import { type FreeIn, type NicPools, poolsForNic } from "./nic-pools.ts";
 import type { PodNetwork } from "./pod-networks.ts";
 import { ownerOfWorkload, pathOfAnnotation, type Workload } from "./workload-object.ts";
 
-/** What says which pools a workload may have addresses of, beside itself. */
+/** The objects, beside a workload itself, that decide which pools it may have addresses of. */
 export interface PoolSources {
   /** By the NetworkAttachmentDefinition, as `namespace/name`. */
   readonly networks: ReadonlyMap<string, BoundNetwork>;
@@ -37,15 +37,15 @@ export interface ServedNetwork {
 }
 
 /**
- * The networks on which pods get addresses of pools. All issues.
+ * Returns the networks on which pods get addresses of pools, or all issues.
  *
- *  a network of the pods                     | it
+ *  a network of the pods                     | the network
  *  ------------------------------------------+---------------------------------------------------
- *  takes the addresses that pods are told,   | is served
- *   and somebody names pools for it          |
+ *  takes the addresses in a pod's `ips`, and | is served
+ *   pools are named for it                   |
  *  the same, and the template writes out ips | is an error: all pods would have the same ones
  *  takes none, and names pools itself        | is an error
- *  takes none                                | has addresses from whoever gave them before
+ *  takes none                                | keeps the IPAM that it has
  *  is not there                              | is an error in the cluster; a plan knows only those in its folder
  *
  * Of pods that name pools, one network must take addresses.
@@ -63,7 +63,7 @@ export function servedNetworks(
   return found;
 }
 
-/** What was found of a workload last: claims, ConfigMap and Event of one look are made of the same. */
+/** The last result for a workload, so that the claims, the ConfigMap and the Event of one reconcile agree. */
 const known = new WeakMap<Workload, { sources: PoolSources; facts: Facts; found: Parsed<readonly ServedNetwork[]> }>();
 
 function networksServed(
@@ -105,7 +105,7 @@ function placedAt({ annotation }: PodNetwork, issues: readonly Issue[]): Issue[]
   return issues.map((issue) => ({ ...issue, path: pathOfAnnotation(annotation) }));
 }
 
-/** What of it is decided by who asks: of pools of the other authority, that one gives addresses. */
+/** Returns the networks of pools that the caller decides: a plan and the controller each allocate from the pools of their authority. */
 export function ownNetworks(workload: Workload, sources: PoolSources, facts: Facts): readonly ServedNetwork[] {
   const { value = [] } = servedNetworks(workload, sources, facts);
   const isOwn = (pool: string) => isPlannedBy(facts.pools.get(pool)) === ((facts.authority ?? "Plan") === "Plan");
@@ -113,8 +113,8 @@ export function ownNetworks(workload: Workload, sources: PoolSources, facts: Fac
 }
 
 /**
- * Does whoever names pools for a network of a workload name that of a line? Where nobody does, where that cannot be read, and where
- * one of them is not there, each might be.
+ * Returns whether the pool of a line may be named for a network of a workload. It may if no pools are named, if the names cannot be
+ * read, or if a named pool does not exist.
  */
 export function maySelect(
   { pool, address }: Pick<Allocation, "pool" | "address">,
@@ -137,7 +137,7 @@ export function maySelect(
   );
 }
 
-/** What a claim says of its pools. Where there is but one, and that for all nodes, nothing is to be chosen. */
+/** Returns the pool that a claim asks for; without `choice` if only one pool is possible, and that for all nodes. */
 export function asksOf({ choice, first }: NicPools, pools: ReadonlyMap<string, Pool>): Pick<Claim, "pool" | "choice"> {
   const pool = pools.get(first);
   const isAny = pool !== undefined && nodesReaching(pool).length === 0;
@@ -149,7 +149,7 @@ function isPlannedBy(pool: Pool | undefined): boolean {
   return pool !== undefined && isPlanned(pool);
 }
 
-/** Why a network cannot give addresses; nothing of one that never was to. */
+/** Returns why a network gives no addresses; empty if it is not meant to. */
 function whyNone({ definition }: PodNetwork, bound: BoundNetwork | undefined, authority: Authority): Issue[] {
   if (bound === undefined)
     return authority === "Plan"
@@ -158,7 +158,7 @@ function whyNone({ definition }: PodNetwork, bound: BoundNetwork | undefined, au
   return Object.keys(bound.named).length === 0 ? [] : [takesNone(definition)];
 }
 
-/** Why pods get no addresses on a network, and what helps. */
+/** Returns why pods get no addresses on a network, with the next step. */
 export function takesNone(definition: string): Issue {
   return {
     message: `${attachmentKind} ${definition} takes no addresses`,
@@ -178,7 +178,7 @@ const noneTakesAny: Issue = {
   hint: 'Give the plugin of a NetworkAttachmentDefinition "capabilities": {"ips": true} and "ipam": {"type": "static"}.',
 };
 
-/** One ConfigMap has all addresses of a workload, so either a plan gives them, or the controller. */
+/** Returns an issue if both a plan and the controller would allocate for a workload: its one ConfigMap has all its addresses. */
 function mixed(served: readonly ServedNetwork[], pools: ReadonlyMap<string, Pool>): Issue[] {
   const asked = served.flatMap((one) =>
     one.pools.flatMap(({ choice, first }) => (choice.tried.length > 0 ? choice.tried : first)),

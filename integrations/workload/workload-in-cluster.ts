@@ -45,7 +45,8 @@ import {
 
 /**
  * Addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
- * with them, and so has any other pod while it waits. What a pod bears is nobody else's for as long as it may run, whatever the record or the ConfigMap says.
+ * with them, and so has any standalone pod while it waits. No other owner gets an address that a pod may still run with, even if the
+ * record or the ConfigMap was lost.
  */
 export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
   name: "workload",
@@ -69,7 +70,7 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
     concerns,
     evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
     gone,
-    // One pod more than there are addresses waits by itself.
+    // Each index is a share of its own: if the addresses run out, only the pods without one wait.
     owners: { shareOf: policyOfKey, has: isStillNamed },
   },
   detection: {
@@ -79,7 +80,7 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
   report,
 };
 
-/** Does it tell about networks of pods? Those that are not bound are known, too: so it is known which one is not there. */
+/** Returns whether an object is a source for networks of pods. Unbound networks are sources too, so that a missing one can be reported. */
 function isAbout(object: Bag): boolean {
   return isNamespace(object) || object.kind === attachmentKind;
 }
@@ -98,7 +99,7 @@ function kinds(): WatchedKind[] {
   ];
 }
 
-/** The address of an index says its index, so that what a pod shows is that claim's and no other one's. */
+/** Returns the claims of a workload. Each has its index as its interface, so an address that a pod shows is that claim's and no other's. */
 function claimsOfIndexes(workload: Workload, model: WorkloadModel, facts: Facts): Claim[] {
   return claimsOfWorkload(withIndexesInstead(workload, facts), model, facts).map((claim) => ({
     ...claim,
@@ -107,16 +108,16 @@ function claimsOfIndexes(workload: Workload, model: WorkloadModel, facts: Facts)
 }
 
 /**
- * The ConfigMap of each workload.
+ * Renders the ConfigMap of each workload.
  *
  *  its networks                          | its ConfigMap
  *  --------------------------------------+------------------------------------------------
- *  can give addresses                    | has those of the pods that have all
- *  cannot, and all that its pods have is | stays as it is: their addresses are theirs still
- *   of pools that are named still        |
- *  cannot, and some is of others, or is  | is none: no pod is to be told that any more
+ *  can give addresses                    | has the pods that have all their addresses
+ *  cannot, and all that its pods have is | stays as it is: the pods keep their addresses
+ *   of pools that are still named        |
+ *  cannot, and some is of others, or is  | is removed: no other pod must get these addresses
  *   releasing                            |
- *  are of plans, or not bound            | is none of the controller's
+ *  are of plans, or not bound            | is not the controller's
  */
 function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings): Rendered {
   const lines = linesByClaim(snapshot.allocations);
@@ -134,7 +135,7 @@ function renderMaps(model: WorkloadModel, facts: Facts, { snapshot }: Holdings):
   return { instead: new Map(instead), added: [], left: [], kept: keptIn(model, facts, snapshot) };
 }
 
-/** The workloads that cannot be given addresses, and all that their pods have is of networks and pools that are named still. */
+/** Returns the workloads that can get no addresses now, and whose pods have addresses only of networks and pools that are still named. */
 function keptIn(model: WorkloadModel, facts: Facts, { allocations, releasing }: Holdings["snapshot"]): string[] {
   const wrong = model.workloads.filter(({ value }) => wrongWith(value, model, facts) !== undefined);
   if (wrong.length === 0) return [];
@@ -151,17 +152,17 @@ function keptIn(model: WorkloadModel, facts: Facts, { allocations, releasing }: 
 }
 
 /**
- * Whom an object concerns.
+ * Returns the owners and sources that an object concerns.
  *
- *  object                                | owners                                    | tells about
+ *  object                                | owners                                    | sources
  *  --------------------------------------+-------------------------------------------+-----------------
  *  StatefulSet, Deployment of ours       | itself                                    | itself
  *  definition of a network               | all                                       | itself
- *  namespace                             | all                                       | nothing
+ *  namespace                             | all                                       | none
  *  ConfigMap with addresses of pods      | its workload                              | its workload
- *  pod                                   | whose addresses it bears, and, while it   | nothing; itself, if
- *                                        |  waits, who made it, or itself            |  it waits by itself
- *  any other                             | nobody                                    | nothing
+ *  pod                                   | those of the addresses that it uses; its  | none; itself, if it
+ *                                        |  workload, or itself, while it waits      |  waits and is standalone
+ *  any other                             | none                                      | none
  */
 function concerns(object: Bag): Concern {
   const self = () => keyOf(object);
@@ -177,7 +178,7 @@ function concerns(object: Bag): Concern {
   return concernOfPod(object);
 }
 
-/** Of one that has addresses by itself, the end matters as that of any owner. */
+/** Returns what a pod concerns. The end of a standalone pod matters like that of any owner. */
 function concernOfPod(pod: Bag): Concern {
   const maker = isGated(pod) ? workloadOfPod(pod) : indexOfPod(pod)?.workload;
   const owners = usesOfWorkloadPod(placeless(pod)).flatMap(({ owner }) => owner ?? []);
@@ -199,14 +200,14 @@ function keyOfMap(owner: string): string {
 }
 
 /**
- * What is said of a workload, in Events: its status is somebody else's.
+ * Reports about a workload in Events, because its status belongs to another controller.
  *
- *  its networks                         | what is said
+ *  its networks                         | the Event
  *  -------------------------------------+----------------------------------------------------------
- *  cannot give addresses                | why not
- *  none is bound to NodeIPPools         | that
- *  are of plans, and it has no ConfigMap | that a plan is to give them
- *  any other                            | why some pods have none
+ *  cannot give addresses                | reports why
+ *  none is bound to NodeIPPools         | reports that
+ *  are of plans, and it has no ConfigMap | asks for a plan to allocate them
+ *  any other                            | reports why some pods have none
  */
 function report({ object, made, find, pending: [pending] }: Known, known: Facts): Step[] {
   const workload = isWorkload(object) || asksController(object) ? parseWorkload(object).value : undefined;

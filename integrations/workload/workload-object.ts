@@ -10,56 +10,56 @@ import { asWorkload } from "./objects.ts";
 import { wrongToDetect } from "./pod-detect.ts";
 import { networkAnnotations, type PodNetwork, parsePodNetworks } from "./pod-networks.ts";
 
-/** What pods are of. One that no StatefulSet or Deployment has made is of itself. */
+/** The kinds of workload. A pod that no StatefulSet or Deployment made is its own workload. */
 export type WorkloadKind = "StatefulSet" | "Deployment" | "Pod";
 
 export const workloadGroup = "apps";
-/** Those that make pods. */
+/** The kinds that make pods. */
 export const workloadKinds: readonly { readonly kind: WorkloadKind; readonly plural: string }[] = [
   { kind: "StatefulSet", plural: "statefulsets" },
   { kind: "Deployment", plural: "deployments" },
 ];
 export const kindsWithPods: readonly WorkloadKind[] = [...workloadKinds.map(({ kind }) => kind), "Pod"];
 
-/** What makes pods that are attached to networks of Multus, or is one. */
+/** A workload whose pods are attached to networks of Multus, or a standalone pod. */
 export interface Workload {
   readonly kind: WorkloadKind;
   readonly namespace: string;
   readonly name: string;
-  /** The indexes of the pods of a StatefulSet; those of the pods that a Deployment may have at once. */
+  /** The ordinals of a StatefulSet's pods, or one index for each pod that a Deployment may have at once. */
   readonly indexes: readonly number[];
   readonly networks: readonly PodNetwork[];
   /** Of its pods. */
   readonly labels: Labels;
   /** Of its pods. */
   readonly nodeSelector: Labels;
-  /** What its pods say of pools. */
+  /** The annotations of its pods that request pools. */
   readonly annotations: Bag;
 }
 
-/** Where it says something of its pods. */
+/** Returns the path of an annotation in the pod template of a workload. */
 export function pathOfAnnotation(annotation: string): string[] {
   return ["spec", "template", "metadata", "annotations", annotation];
 }
 
-/** On a pod, and in a template: who writes its addresses into it. On a workload: a plan has rendered it. */
+/** On a pod, and in a template: what injects its addresses, the API server (`planned`) or the controller (`gated`). On a workload: a plan rendered it. */
 export const addressesLabel = `${ownPrefix}addresses`;
 
 export function isWorkload({ apiVersion, kind }: Bag): boolean {
   return `${apiVersion}`.startsWith(`${workloadGroup}/`) && workloadKinds.some((one) => one.kind === kind);
 }
 
-/** Does an object ask for networks of its pods? */
+/** Returns whether an object asks for networks of its pods. */
 export function hasNetworks(object: Bag): boolean {
   return isWorkload(object) && networkAnnotations.some((one) => annotationsOf(object)[one] !== undefined);
 }
 
-/** Do its pods wait for the controller? */
+/** Returns whether the pods of a workload wait for the controller. */
 function isGatedWorkload(object: Bag): boolean {
   return isWorkload(object) && templateOf(object).metadata.labels[addressesLabel] === "gated";
 }
 
-/** Does the controller allocate for its pods? Where a plan has rendered it, that has made the ConfigMap. */
+/** Returns whether the controller allocates for the pods of a workload. If a plan rendered the workload, the plan made its ConfigMap. */
 export function isAllocatedInCluster(object: Bag): boolean {
   const isRendered = labelsOf(object)[addressesLabel] === "planned";
   return isGatedWorkload(object) && !isRendered;
@@ -69,12 +69,12 @@ function templateOf(object: Bag) {
   return asWorkload(object).spec.template;
 }
 
-/** The kind of a workload, or of a pod. */
+/** Returns the kind of a workload, or of a pod. */
 export function kindOfWorkload({ kind }: Bag): WorkloadKind {
   return kindsWithPods.find((one) => one === kind) ?? "Pod";
 }
 
-/** The metadata of its pods. */
+/** Returns the metadata of a workload's pods. */
 export function metadataOfPods(object: Bag): Of<typeof asMetadata> {
   return object.kind === "Pod" ? metadataOf(object) : templateOf(object).metadata;
 }
@@ -87,7 +87,7 @@ function nodeSelectorOf(object: Bag): Labels {
   return (object.kind === "Pod" ? asPod(object) : templateOf(object)).spec.nodeSelector;
 }
 
-/** What is kept of one in memory. */
+/** Returns the part of a workload that the controller keeps in memory. */
 export function keepWorkload(object: Bag): Bag {
   const { replicas, ordinals, strategy } = raw(asWorkload(object).spec);
   const { labels } = raw(templateOf(object).metadata);
@@ -158,16 +158,16 @@ function ordinalsOf(object: Bag): Parsed<readonly number[]> {
 }
 
 /**
- * How many pods a Deployment may have at once, but for those that are being deleted.
+ * Returns how many pods a Deployment may have at once, without those that are being deleted.
  *
  *  strategy                 | besides `replicas`
  *  -------------------------+----------------------------------
- *  any, and Spiderpool's    | what it says: so many in all, or, with a plus, so many more
+ *  any, and Spiderpool's    | its value: the number in all, or, with a plus, the number besides
  *   ippool-ip-number        |
  *  Recreate                 | none
- *  maxSurge is a number     | so many
+ *  maxSurge is a number     | that number
  *  maxSurge is a percentage | that of `replicas`, rounded up
- *  none is said             | 25%
+ *  none is set              | 25%
  */
 function indexesOfDeployment(object: Bag): Parsed<readonly number[]> {
   const replicas = replicasOf(object);
@@ -203,12 +203,12 @@ function numbers(length: number): number[] {
   return Array.from({ length }, (_, i) => i);
 }
 
-/** The owner of the addresses of its pods. */
+/** Returns the owner of the addresses of a workload's pods. */
 export function ownerOfWorkload({ kind, name, namespace }: Pick<Workload, "kind" | "name" | "namespace">): Owner {
   return { kind, namespace, name };
 }
 
-/** What the claim of one of its pods is called: the same whenever a pod of that index is made. */
+/** Returns the name of the claim of an index and NIC: every pod of that index has the same one. */
 export function claimOfIndex(index: number, nic: string): string {
   return `${index}/${nic}`;
 }
@@ -224,12 +224,12 @@ export function interfaceOfClaim(claim: string): { readonly nic: string; readonl
   return kind === "StatefulSet" ? { nic, pod: `${name}-${index}` } : { nic };
 }
 
-/** Is an owner, as `formatOwner` writes it, or a claim of one, a workload's? */
+/** Returns whether an owner, as `formatOwner` writes it, or the claim of one, is a workload's. */
 export function isOfWorkload(text: string): boolean {
   return kindsWithPods.some((kind) => text.startsWith(`${kind}/`));
 }
 
-/** The key of the object that an owner is. */
+/** Returns the key of the object that an owner is. */
 export function keyOfWorkload(owner: string): string {
   const { kind = "", namespace, name } = parseOwner(owner).value ?? {};
   return `${kindInGroup(kind, kind === "Pod" ? "" : workloadGroup)}/${namespace}:${name}`;

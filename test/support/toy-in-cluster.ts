@@ -50,10 +50,10 @@ function usesOf({ object, at }: LocatedObject): Use[] {
   return printerOf(object).flatMap((owner) => addresses.map((address) => ({ address, owner, at: at([], "") })));
 }
 
-/** Its status. A pool that gives nothing now takes nothing away. */
+/** Its status. A pool that gives nothing now takes nothing away, and one that is being deleted keeps what it shows: it may be in use. */
 function report({ object, lines: [line], pending: [pending], rejected }: Known, { pools }: Facts): Step[] {
   const pool = line && pools.get(line.pool);
-  if (line !== undefined && pool === undefined) return [];
+  if (isDeleting(object) || (line !== undefined && pool === undefined)) return [];
   const address = line && pool && `${formatAddress(line.address)}/${pool.prefix.length}`;
   const [status, reason] = address === undefined ? ["False", "NoAddress"] : ["True", "Allocated"];
   const message = rejected ?? pending?.message ?? "";

@@ -40,7 +40,7 @@ function whyNotFrom(name: string, { pools, poolUids = new Map() }: Facts): strin
   return isPlanned(pool) ? `NodeIPPool ${name} has authority Plan: nothing of it is given in the cluster` : undefined;
 }
 
-/** One IPAddress for each claim that has its address on record. */
+/** Renders one IPAddress for each claim with a recorded address. */
 export function renderAddresses(
   model: CapiModel,
   facts: Facts,
@@ -58,7 +58,7 @@ export function renderAddresses(
   return { instead, added: [], left: [] };
 }
 
-/** Each IPAddress tells that its claim has it, whoever made it; and of which pool it is, where that is a NodeIPPool. */
+/** Adds each IPAddress as its claim's, whichever program made it, with its pool if that is a NodeIPPool. */
 export function usesOfAddress({ object, at }: LocatedObject, { uses }: Findings): void {
   const { metadata, spec } = asAddress(object);
   const { name, namespace } = metadata;

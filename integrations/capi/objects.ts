@@ -1,7 +1,7 @@
 import { any, view } from "../../schema/shape.ts";
 import { asMetadata } from "../contract/object-metadata.ts";
 
-/** Where an address is from, as both kinds say it. */
+/** The pool of an address, in a claim and in an IPAddress. */
 const asPoolRef = view({ apiGroup: any, kind: any, name: any });
 
 export const asAddressClaim = view({ metadata: asMetadata, spec: view({ poolRef: asPoolRef, clusterName: any }) });

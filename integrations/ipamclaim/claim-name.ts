@@ -36,12 +36,12 @@ export function poolNameOf(network: string): string {
   return `${madePlain(network, 45)}-${digest(network).slice(0, 8)}`;
 }
 
-/** The VM that a claim of such a name is for; undefined where it is nobody's. */
+/** Returns the VM in the name of a claim; undefined if the name has no such part. */
 export function vmOfClaimName(name: string): string | undefined {
   return /^(.+)\.[^.]+$/.exec(name)?.[1];
 }
 
-/** What KubeVirt calls the interface of a secondary network in the pod of a VM. */
+/** Returns KubeVirt's name for the interface of a secondary network in the pod of a VM. */
 export function podInterfaceOf(network: string): string {
   return `pod${digest(network).slice(0, 11)}`;
 }

@@ -3,32 +3,32 @@ import type { Bag } from "../../schema/objects.ts";
 import { addressesIn } from "./ipam-claim.ts";
 import { asIpamClaim } from "./objects.ts";
 
-/** How a claim stands. */
+/** The state of a claim. */
 export interface IpamClaimState {
   /** `<address>/<prefix length>` of each address that it has on record. */
   readonly recorded: readonly string[];
-  /** The same of what its network gives no more: it is on record for as long as the claim is there. */
+  /** The same of each recorded address that its network no longer gives: the record keeps it while the claim exists. */
   readonly kept: readonly string[];
-  /** The same of what was planned for it, and nobody else gives. */
+  /** The same of each address that a plan gave it. */
   readonly planned: readonly string[];
-  /** The same of what its status says already. */
+  /** The same of each address in its status. */
   readonly shown: readonly string[];
-  /** Why it gets nothing. */
+  /** Why it gets no address. */
   readonly pending?: { readonly code: string; readonly message: string } | undefined;
 }
 
 /**
- * What the status of an IPAMClaim says, with the condition and the reasons of the standard. Addresses that are there are never
- * replaced by others: a pod may run with them. One that is written otherwise is the same.
+ * Returns the status of an IPAMClaim, with the condition and the reasons of the standard. Addresses in the status are never replaced by
+ * others, because a pod may run with them. Another spelling of an address is the same address.
  *
  *  it has on record, or by a plan | the status shows    | ips       | IPsAllocated
  *  -------------------------------+---------------------+-----------+----------------------------
  *  nothing, for want of room      | anything            | as shown  | False, SubnetExhausted
- *  nothing, another one has it    | anything            | as shown  | False, IPAddressConflict
+ *  nothing, another owner has it  | anything            | as shown  | False, IPAddressConflict
  *  nothing, for another reason    | what it had of      | as shown  | True, SuccessfulAllocation
  *                                 |  other pools before |           |
  *  nothing, for another reason    | anything else       | as shown  | False, InternalError
- *  nothing                        | anything            | nothing is said
+ *  nothing                        | anything            | no status
  *  addresses                      | nothing, or some of | these,    | True, SuccessfulAllocation
  *                                 |  them, or of those  |  and what |
  *                                 |  that it had before |  is shown |

@@ -81,7 +81,7 @@ function read(group: string, kind: string, plural: string, owns: ReadKind["owns"
   return { group, kind, plural, owns, mark, runsAsIs: true };
 }
 
-/** Definitions of other networks are somebody else's. */
+/** Returns whether an object is ours; definitions of other networks are not. */
 function isOwn(object: Bag): boolean {
   return mayPersist(object) || isVm(object) || isIpamClaim(object);
 }
@@ -147,7 +147,7 @@ function addressesOf(
   });
 }
 
-/** What a definition names is nobody's: its subnets, and what it excludes. */
+/** Adds the addresses that a definition names, such as those of its subnets and exclusions, as addresses that no owner has. */
 function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
   if (!mayPersist(object)) return;
   found.speaks = true;
@@ -157,7 +157,7 @@ function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
   }
 }
 
-/** A claim goes by the name of its VM: lists of VMs know no others. Which of its claims is meant, the network tells. */
+/** Returns the names of the VM that a claim is for, because lists of VMs have no names of claims. The network selects one of its claims. */
 function aliases(owner: string): Aliases | undefined {
   const { kind, namespace, name } = parseOwner(owner).value ?? {};
   const vm = kind === ipamClaimKind && name !== undefined ? vmOfClaimName(name) : undefined;

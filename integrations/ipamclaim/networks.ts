@@ -18,7 +18,7 @@ export interface Networks {
   readonly pools: readonly DefinedPool[];
 }
 
-/** Definitions of one network must say the same: where two differ, or its pools cannot be, none of them counts. */
+/** Returns networks by name. If two definitions of a network differ, or its pools cannot be built, none of them counts. */
 export function persistentNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): {
   readonly networks: Networks;
   readonly unread: readonly UnreadObject[];
@@ -47,7 +47,7 @@ export function persistentNetworks(definitions: readonly ReadObject<PersistentNe
   return { networks, unread };
 }
 
-/** In a cluster, where those that disagree are not among them. */
+/** Returns networks by name in a cluster, where the caller has left out definitions that disagree. */
 export function agreedNetworks(definitions: readonly ReadObject<PersistentNetwork>[]): Networks {
   return {
     byTitle: new Map(definitions.map((one) => [one.value.title, one])),
@@ -57,14 +57,14 @@ export function agreedNetworks(definitions: readonly ReadObject<PersistentNetwor
 }
 
 /**
- * In a cluster definitions come one by one, and whoever may make one may name any network. None may take the claims of others to
- * its own pools, be it that it comes first in some order, or that another one breaks:
+ * In a cluster, definitions arrive one by one, and a user who may create one may name any network. No definition may redirect the claims
+ * of others to its own pools, whether it comes first in some order, or another one breaks:
  *
- *  the definitions of a network             | it
+ *  the definitions of a network             | the network
  *  -----------------------------------------+----------------------------------------------------
- *  one, or several that say the same        | gives addresses
- *  several, and two of them differ, or one  | gives nothing new until they agree; each of them is
- *   cannot be served                        |  told of one that differs
+ *  one, or several that agree               | gives addresses
+ *  several, and two of them differ, or one  | gives nothing new until they agree; each of them
+ *   cannot be served                        |  reports one that differs
  *
  * Claims keep what they have in any case. One whose configuration is no JSON is of no network.
  */

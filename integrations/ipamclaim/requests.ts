@@ -9,11 +9,11 @@ import type { PersistentNetwork } from "./network.ts";
 import type { Networks } from "./networks.ts";
 import type { VirtualMachine } from "./virtual-machine.ts";
 
-/** Somebody who is to have addresses of a network: a claim, and what asks for it. */
+/** A request for addresses of a network: the claim, and the object that asks for it. */
 export interface AddressRequest {
   readonly claim: IpamClaim;
   readonly network: PersistentNetwork;
-  /** What its interface is called in the pod. */
+  /** The name of its interface in the pod. */
   readonly podInterface: string;
   readonly wanted: readonly Address[];
   /** The prefix lengths of those that are asked for with one. */
@@ -22,12 +22,12 @@ export interface AddressRequest {
   readonly source: SourceObject;
   /** Where in it. */
   readonly path: readonly (string | number)[];
-  /** The claim, where somebody has written it. */
+  /** The claim, if it exists as an object. */
   readonly written?: SourceObject;
 }
 
 /**
- * Who asks for addresses; one that cannot have any does not stop the others.
+ * Returns the requests for addresses. One that cannot be served does not stop the others.
  *
  *  a VM's network, or a claim                   | asks
  *  ---------------------------------------------+-----------------------------------------------------------
@@ -38,7 +38,7 @@ export interface AddressRequest {
  *  a claim that a VM asks for                   | with it; it must name the same network
  *  any other claim on a network that keeps them | for itself
  *
- * A VM and its instance ask for one claim, alike. What a claim shows it has; its VM may want no other one.
+ * A VM and its instance ask for the same claim. A claim has the addresses that it shows, and its VM must not ask for others.
  */
 export function requestsOf(
   networks: Networks,

@@ -10,7 +10,7 @@ import { isIpamClaim, ownerOfIpamClaim, parseIpamClaim } from "./ipam-claim.ts";
 import { mayPersist } from "./network.ts";
 import { attachmentsOf, isVm } from "./virtual-machine.ts";
 
-/** A claim that a VM, or somebody, asks for: the definition of its network where the VM names it, and what CNI calls the network. */
+/** A request of a VM or of an IPAMClaim: the definition that the VM names, or the name of the network in its CNI configuration. */
 interface Asking {
   readonly source: SourceObject;
   readonly owner: string;

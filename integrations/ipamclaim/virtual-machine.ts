@@ -17,11 +17,11 @@ export interface VirtualMachine {
 
 /** A secondary network of a VM. */
 export interface VmNetwork {
-  /** What the VM calls the network. */
+  /** The name of the network in the VM. */
   readonly network: string;
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly definition: string;
-  /** Is it being unplugged? */
+  /** It is being unplugged. */
   readonly isAbsent: boolean;
   /** Where in the object the definition is named. */
   readonly path: readonly (string | number)[];
@@ -44,7 +44,7 @@ export const vmiKind = "VirtualMachineInstance";
  */
 export const addressesAnnotation = "network.kubevirt.io/addresses";
 
-/** Is it a VM, or one that runs without a VirtualMachine, with a network of Multus? */
+/** Returns whether an object is a VM, or an instance of one, with a network of Multus. */
 export function isOnNetworks(object: Bag): boolean {
   return isVm(object) && specOf(object).spec.networks.some(isSecondary);
 }

@@ -74,7 +74,7 @@ function networksIn(spec: Of<typeof asInstanceSpec>): Bag {
 }
 
 /**
- * The VM that an object belongs to.
+ * Returns the VM that an object belongs to.
  *
  *  object                          | belongs to
  *  --------------------------------+-------------------------------------------------------------------
@@ -82,7 +82,7 @@ function networksIn(spec: Of<typeof asInstanceSpec>): Bag {
  *  pod of an instance              | the VM of the name of its instance
  *  IPAMClaim                       | its VM (`vmOfClaim`), and the VM whose claim has its name
  *  definition of a network         | all: a pod may wait for it
- *  NodeIPPool                      | nobody: by it, a pod that waits only says why
+ *  NodeIPPool                      | none: it only decides what a waiting pod reports
  */
 function belongsTo(object: Bag): readonly string[] | "all" {
   const { name, namespace = "default" } = metadataOf(object);

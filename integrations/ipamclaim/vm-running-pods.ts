@@ -48,7 +48,7 @@ export interface NetworkOnPod {
  *  was given nothing   | any other case                                 | does nothing
  *
  * What is plugged in is given its addresses in one write, which virt-controller may undo: it is not repeated before that is done.
- * If an interface is not attached a minute after it was given addresses, an Event says so.
+ * If an interface is not attached a minute after it was given addresses, an Event reports that.
  */
 export function runningPodSteps(
   pod: Bag,

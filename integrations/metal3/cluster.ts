@@ -13,7 +13,7 @@ export interface TemplateOptions extends ObjectOptions {
   readonly clusterName: string;
 }
 
-/** What machines need and the configuration of their hosts does not say. */
+/** The settings of machines that are not in the configuration of their hosts. */
 export interface MachineOptions extends TemplateOptions {
   /** What sets up the network of a node: cloud-init by network data, or os-net-config before kubeadm runs. */
   readonly network: "network-data" | "os-net-config";

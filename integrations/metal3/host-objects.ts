@@ -24,7 +24,7 @@ export function hostObjects(
   return { value: [secret.value, bareMetalHost(unit, host.name, { spec: { networkData: reference } }, options)] };
 }
 
-/** The Secret with the network data of a host. All that network data cannot say is an issue. */
+/** Returns the Secret with the network data of a host, or all issues about settings that network data cannot express. */
 export function hostSecret(
   infra: Pick<Infra, "networks">,
   unit: Unit,

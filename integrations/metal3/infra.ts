@@ -14,7 +14,7 @@ export interface Infra {
 /** A network, as the pool that its addresses come from. */
 export interface Network {
   readonly pool: Pool;
-  /** What a NodeIPPool would say for it. */
+  /** The spec that a NodeIPPool for it would have. */
   readonly spec: PoolSpec;
   readonly dnsServers: readonly Address[];
 }

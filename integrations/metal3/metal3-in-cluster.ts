@@ -33,7 +33,7 @@ export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Mod
       const issues = parsed.flatMap(({ issues: found = [] }) => found);
       return issues.length > 0 ? { issues } : { value: parsed.flatMap(({ value }) => value ?? []) };
     },
-    // The file says nothing of who allocates: here it is the controller.
+    // The file has no authority: here it is the controller.
     pools: (model) =>
       (metal3.pools?.(model) ?? []).map(({ pool, spec, at }) => ({
         pool: { ...pool, authority: "Cluster" },
@@ -50,7 +50,7 @@ function isConfiguration(object: LocatedObject["object"]): boolean {
   return object.kind === "ConfigMap" && metadataOf(object).name === configMapName;
 }
 
-/** A host has one address of a network, on whichever link: what the Secret of its name says. What a copy says may be in use, but is not the host's. */
+/** Adds the addresses in the Secret of a host, without their links: a host has one address of a network. Those in a copy may be in use, but are not the host's. */
 function usesOfHost(located: LocatedObject, found: Findings): void {
   const first = found.uses.length;
   usesOfSecret(located, found);

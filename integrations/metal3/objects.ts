@@ -17,7 +17,7 @@ export const usedAnnotation = `${ownPrefix}network-data`;
 /** Tells of network data whose it is: the name of its owner, as the record has it. */
 export const ownerLabel = `${ownPrefix}owner`;
 
-/** The owner that a Secret says to be of. */
+/** Returns the owner in the label of a Secret. */
 export function ownerIn(secret: Bag): string | undefined {
   const name = labelsOf(secret)[ownerLabel];
   return typeof name === "string" ? `Host/${name}` : undefined;

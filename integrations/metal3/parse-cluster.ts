@@ -65,7 +65,7 @@ class ClusterReader {
     return { mode, apiVersion, clusterName: clusterName ?? "", ...inNamespace, network, image, ...given };
   }
 
-  /** A field of another mode is told from one that nobody knows. */
+  /** Refuses an unknown field, and a field of another mode, whose message names the modes that have it. */
   private checkField(field: string, mode: Cluster["mode"] | undefined): void {
     const known = mode === undefined ? fieldsOf.machines : fieldsOf[mode];
     if (known.includes(field)) return;

@@ -12,10 +12,10 @@ export function usesInSecret(secret: Bag): readonly Use[] | undefined {
 }
 
 /**
- * Does a Secret that somebody else made become the one of a host? Its host may run with what is in it, whatever is written there
- * later.
+ * Returns whether the controller takes over a Secret that another program made for a host. The host may run with the addresses in it,
+ * even if the Secret changes later.
  *
- *  the label says   | its network data                             | it is
+ *  its label names  | its network data                             | it is
  *  -----------------+----------------------------------------------+------------
  *  another owner    | any                                          | left alone
  *  this host        | cannot be read                               | left alone
@@ -29,7 +29,7 @@ export function isTakenOver(secret: Bag, owner: string, wanted: Bag | undefined)
   return has.every(({ pool, address }) => (byNetwork.get(pool) ?? address) === address);
 }
 
-/** What people read of a Secret that is for a host, and is left alone. */
+/** Returns the message about a Secret that is for a host, and is left alone. */
 export function whyNotTakenOver(secret: Bag): string | undefined {
   if (ownerIn(secret) === undefined) return undefined;
   return "says otherwise than the record, and stays as it is. Find out which addresses are in use, and delete what is wrong.";

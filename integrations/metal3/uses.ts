@@ -9,7 +9,7 @@ import { asData, asNetworkData } from "./views.ts";
 /** The kind of object that network data is in. */
 export const networkDataKind = "Secret";
 
-/** Adds each ip_address in the network data of a Secret, with its link, for the owner that its label says; without an owner where it says none. */
+/** Adds each ip_address in the network data of a Secret, with its link, for the owner in its label; without an owner if it has no label. */
 export function usesOfSecret({ object, at }: LocatedObject, found: Findings): void {
   const { field, raw, text } = networkDataOf(object) ?? {};
   if (field === undefined || raw === undefined || text === undefined) return;
@@ -37,7 +37,7 @@ export function usesOfSecret({ object, at }: LocatedObject, found: Findings): vo
   });
 }
 
-/** As it is written, or as an API server gives it. */
+/** Returns the network data of a Secret, from `stringData` in a manifest or from `data` of an API server. */
 function networkDataOf(secret: Bag) {
   const { stringData, data } = asData(secret);
   const written = stringData.networkData;
@@ -47,7 +47,7 @@ function networkDataOf(secret: Bag) {
   return { field: "data", raw: encoded, text: Buffer.from(encoded, "base64").toString() };
 }
 
-/** Adds what a configuration (`infra`) says of its networks: these addresses are nobody's. */
+/** Adds the addresses that a configuration (`infra`) names, as addresses that no owner has. */
 export function usesOfInfra({ object }: LocatedObject, found: Findings): void {
   for (const text of textsIn(object.infra)) {
     const address = parseAddress(text).value;

@@ -25,7 +25,7 @@ export function listNameOf(line: Allocation): string {
 
 export const portOf = "a port of another interface";
 
-/** What a desired state says of one address list. */
+/** One address list in a desired state. */
 export interface AddressList {
   /** A name, or a template of one. */
   readonly nic: string;
@@ -44,7 +44,7 @@ export interface AddressList {
 
 const families = [4, 6] as const;
 
-/** Every address list that a desired state says something of. */
+/** Returns every address list that a desired state sets. */
 export function addressListsOf(desiredState: unknown): AddressList[] {
   const { interfaces } = raw(asDesiredState(desiredState));
   // A list that a capture makes on the node may hold any NIC.

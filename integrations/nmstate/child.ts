@@ -41,7 +41,7 @@ function hashOf(text: string): string {
 /** The policy that a child comes from, as far as it is known: of one that is gone only the name. */
 export type Origin = Pick<Policy, "name"> & Partial<Policy>;
 
-/** One node's own policy, which the node alone is selected for. The only maker of children, of whatever they say. */
+/** Returns a policy that selects one node alone. All policies for single nodes are made here. */
 export function childPolicy(
   origin: Origin,
   node: ClusterNode,
@@ -78,7 +78,7 @@ export function owningNode(object: Bag): string | undefined {
   return typeof name === "string" ? name : undefined;
 }
 
-/** Name, labels that say whose child it is, and the labels and annotations that the user wrote on the policy. */
+/** Returns the name, the labels with the policy and the node, and the labels and annotations that the user set on the policy. */
 export function childMetadata(
   policyName: string,
   node: string,

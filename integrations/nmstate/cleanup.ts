@@ -124,7 +124,7 @@ const noAddressOnLoopback: typeof noAddress = {
 
 /**
  * A node's policy that does nothing but give addresses up, because its policy is for the node no more, or is gone.
- * Undefined if nobody knows on which NIC they are.
+ * Undefined if their NICs are unknown.
  */
 export function cleanupPolicy(
   origin: Origin,

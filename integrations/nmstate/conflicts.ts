@@ -46,10 +46,10 @@ export function conflictsOf(
   { snapshot, set }: Holdings,
 ): Conflict[] {
   const policies = scopedPolicies(model, facts);
-  // Who asks for nothing is in nobody's way: in a cluster each of many objects is asked about by itself, without nodes.
+  // A policy without claims and nodes conflicts with none. In a cluster this is called for each of many objects alone, without nodes.
   if (claims.length === 0 && policies.every(({ nodes }) => nodes.length === 0)) return [];
   const own = new Set(claims.map(({ owner, name, pool }) => identityOf({ pool, claim: claimKey(owner, name) })));
-  // What is not claimed any more is released, once nothing is pending.
+  // A line without a claim is released once nothing is pending.
   const isInForce = (line: Allocation) => (line.set === set ? own.has(identityOf(line)) : line.set !== importedSet);
   const lines = snapshot.allocations.filter((line) => line.interface !== undefined && isInForce(line));
   const pairs = new PolicyPairs(claims, policies, facts);
@@ -111,7 +111,7 @@ function addOverrides(
     }
 }
 
-/** Does it write out the very addresses that the record has there? */
+/** Returns whether a policy has exactly the addresses, as literals, that the record has there. */
 function isSame({ addresses }: AddressList, lines: readonly Allocation[]): boolean {
   const given = new Set(addresses);
   return given.size === lines.length && lines.every(({ address }) => given.has(address));

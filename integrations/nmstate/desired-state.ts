@@ -49,7 +49,7 @@ export interface RouteRules {
   readonly config?: readonly RouteRule[] | Captured;
 }
 
-/** A rule that says which routing table is asked. */
+/** A rule that selects a routing table. */
 export interface RouteRule {
   readonly "ip-from"?: string;
   readonly "ip-to"?: string;

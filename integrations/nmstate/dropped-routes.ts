@@ -67,7 +67,7 @@ export function lostRoutes(before: unknown, after: unknown): ReadRoute[] {
   return had.filter((route) => !kept.has(keyOf(route)) && !isRemoved(route));
 }
 
-/** Returns what tells which routes a policy has, and which it removes. */
+/** Returns the fields of a policy that decide which routes it has, and which it removes. */
 export function keepRoute(route: unknown): Bag {
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name", "state"];
   return Object.fromEntries(Object.entries(mapping(route)).filter(([field]) => fields.includes(field)));

@@ -231,7 +231,7 @@ export function unselectable({ nodes }: Pick<Facts, "nodes">): Map<string, strin
   );
 }
 
-/** As the handler reads it: a count or a percentage that is rounded up, at least one; half of the nodes if it says nothing. */
+/** Returns `maxUnavailable` as the handler reads it: a count or a percentage that is rounded up, at least one; by default half of the nodes. */
 function limit(policy: Bag, made: number): number {
   const text = String(asPolicy(policy).spec.maxUnavailable ?? "50%");
   const [, number, percent] = /^(\d+)(%?)$/.exec(text) ?? [text, "50", "%"];

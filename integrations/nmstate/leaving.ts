@@ -35,7 +35,7 @@ export class Leaving {
   private readonly spared: readonly Left[];
 
   constructor({ snapshot, set }: Holdings, policies: readonly ScopedPolicy[]) {
-    // Of lines on unknown NICs nobody can say that they are on one NIC.
+    // Two lines on unknown NICs need not be on one NIC.
     const placed = snapshot.allocations.filter((line) => line.interface !== undefined);
     const byList = Map.groupBy(placed, listNameOf);
     const unplaced = new Map(snapshot.allocations.filter(isUnplaced).map((line) => [familyOfOwner(line), line]));
@@ -58,24 +58,24 @@ export class Leaving {
     );
   }
 
-  /** What this policy gave the node and the node is to give up, but where a live allocation replaces it on its NIC. */
+  /** Returns the releasing addresses that this policy gave a node, except those that a live address replaces on its NIC. */
   of(policy: string, node: ClusterNode): readonly Allocation[] {
     return this.byPolicy.get(`${policy} ${nodeOwner(node.name)}`) ?? [];
   }
 
-  /** What the node is to give up, of whatever policy, where a live address of this policy replaces it on its NIC. */
+  /** Returns the releasing addresses of a node, of any policy, that a live address of this policy replaces on its NIC. */
   replacedBy(policy: string, node: ClusterNode): readonly Allocation[] {
     const isOf = ({ claim, set }: Allocation) => set !== importedSet && policyOfKey(claim) === policy;
     const beside = this.besideOn.get(nodeOwner(node.name)) ?? [];
     return beside.filter(({ live }) => live.some(isOf)).map(({ line }) => line);
   }
 
-  /** The policies that gave nodes what they are to give up. */
+  /** Returns the policies that gave nodes these releasing addresses. */
   get policies(): string[] {
     return [...new Set([...this.byPolicy.values()].flat().map((line) => policyOfKey(line.claim)))].sort();
   }
 
-  /** What stays on these nodes until somebody takes it off by hand. */
+  /** Returns the addresses that stay on these nodes until a user takes them off by hand. */
   left(nodesOf: ReadonlyMap<Policy, readonly ClusterNode[]>, nodes: readonly ClusterNode[]): Left[] {
     const byName = new Map([...nodesOf.keys()].map((policy) => [policy.name, policy]));
     const ownersOf = (list: readonly ClusterNode[]) => new Set(list.map((node) => nodeOwner(node.name)));

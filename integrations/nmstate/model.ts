@@ -22,7 +22,7 @@ export interface OwnPolicy {
   readonly planned: ReadonlySet<unknown>;
 }
 
-/** What policies say. */
+/** The policies, as they were read. */
 export interface NmstateModel {
   readonly own: readonly OwnPolicy[];
   /** The policies that pass as they are. */
@@ -97,7 +97,7 @@ function poolIssues(policy: Policy, { pools, unsound, authority }: Facts, before
 
 /**
  * The nodes that a policy of ours is for. In a cluster these are not the ones for which a plan has written a policy already.
- * Throws IpamError `invalid` where that cannot be told.
+ * Throws IpamError `invalid` if a selector cannot be evaluated.
  */
 export function nodesOf({ policy, source, planned }: OwnPolicy, { nodes, authority }: Facts): ClusterNode[] {
   const selected = selectNodes(policy, source.nodes ?? nodes);
@@ -136,7 +136,7 @@ function whyNone(policy: Policy, nodes: readonly ClusterNode[]): string {
   return `selects none of the nodes: none has ${label}: ${value}${near}`;
 }
 
-/** Is one policy for each node rendered of it? Else it goes to the cluster as it is, for every node that it selects. */
+/** Returns whether a policy is rendered as one policy for each node. Otherwise it goes to the cluster as it is, for all its nodes. */
 export function isExpanded({ policy, source }: OwnPolicy, { pools, authority: asking = "Plan" }: Facts): boolean {
   const authority = authorityOf(policy, pools);
   return authority === asking || (authority === undefined && source.nodes !== undefined);

@@ -13,7 +13,7 @@ export class Neighbours {
   constructor(policies: readonly ScopedPolicy[]) {
     const internal = internalPortsOf(policies);
     for (const policy of policies) {
-      // Who turns a family or a NIC off wants what clean-up wants; IPv4 of a port may be turned off, too.
+      // A policy that turns a family or a NIC off has the effect of clean-up; IPv4 of a port may be turned off, too.
       const lists = addressListsOf(policy.desiredState).filter(
         ({ overrides, family, nic }) =>
           overrides !== "enabled: false" &&

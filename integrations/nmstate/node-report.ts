@@ -9,7 +9,7 @@ import { asNic, asReport, type Nic } from "./objects.ts";
 import { doubtsAbout, listsAddresses } from "./reported.ts";
 import { asTruth } from "./truth.ts";
 
-/** Adds what a NodeNetworkState says that its node has. */
+/** Adds the addresses that a NodeNetworkState reports for its node. */
 export function readReport({ object, at }: LocatedObject, found: Findings): void {
   found.speaks = true;
   const { metadata, status } = asReport(object);
@@ -53,7 +53,7 @@ export function readReport({ object, at }: LocatedObject, found: Findings): void
 
 /**
  * Two interfaces of one name (an OVS bridge and its port) are one NIC here. One that is down, or that nmstate ignores, is
- * reported without addresses whatever its profile gives it: only one that is up tells.
+ * reported without addresses whatever its profile gives it: only the report of one that is up counts.
  */
 function show(shown: Map<string, Set<Family>>, nic: Nic): void {
   const { state = "up", ipv4, ipv6 } = nic;
@@ -67,7 +67,7 @@ function show(shown: Map<string, Set<Family>>, nic: Nic): void {
 
 const whole = "Give the dump as it came: kubectl get nns -o json.";
 
-/** For how long the node has an address. A report tells that of all addresses, `forever` for static ones; older ones of none. */
+/** Returns how long a node has an address. A report has a lifetime for each address, `forever` for static ones; older reports have none. */
 function lifeOf({ item, section }: ListedAddress): Pick<Use, "isTemporary" | "mayBeTemporary"> {
   const fields: Bag = raw(item);
   const left = lifeTimes.map((field) => fields[field] ?? undefined).find((value) => value !== undefined);

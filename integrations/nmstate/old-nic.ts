@@ -24,7 +24,7 @@ import type { Policy } from "./policy.ts";
  *  the old NIC, in this policy or another one of the node                  | the old address
  *  ------------------------------------------------------------------------+---------------------------------
  *  has a list of that family, has it off, is absent, is down, is a port    | comes off
- *  is there with `state: ignore`                                           | stays, and the policy says so
+ *  is there with `state: ignore`                                           | stays, as the policy asks
  *  is there by a template, or the new one is found by MAC or PCI address   | is perhaps on the same NIC
  *  any other                                                               | stays: an issue
  */
@@ -98,7 +98,7 @@ function isNodeOf({ claim }: Allocation): (node: { readonly name: string }) => b
   return (node) => node.name === name;
 }
 
-/** Is a NIC found by its MAC or PCI address? Its name in the policy is no name on the node. */
+/** Returns whether a policy finds a NIC by its MAC or PCI address. Its name in the policy is then no name on the node. */
 function isFoundByAddress({ desiredState }: Policy, nic: string): boolean {
   return asDesiredState(desiredState).interfaces.some(
     ({ name, identifier }) => name === nic && (identifier ?? "name") !== "name",

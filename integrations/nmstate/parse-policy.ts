@@ -136,7 +136,7 @@ class Reader {
     this.homes.set(capture, { nic, path });
   }
 
-  /** A misspelt one of ours would be no wave, and nobody would know. */
+  /** Returns the annotations of a policy. Refuses an unknown one with our prefix, because a misspelt one would have no effect. */
   private annotations(value: unknown): Record<string, string> {
     const path = ["metadata", "annotations"];
     const annotations = this.texts(value, path);

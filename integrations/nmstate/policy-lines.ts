@@ -22,7 +22,7 @@ export class LiveLines {
     return this.lines.get(identityOf({ pool, claim: `${nodeOwner(node.name)}/${claimName(policy, capture)}` }));
   }
 
-  /** Has the node an address for each capture of the policy? */
+  /** Returns whether a node has an address for each capture of a policy. */
   cover(policy: Policy, node: ClusterNode): boolean {
     return [...policy.captures].every(([capture, { pool }]) => this.of(policy, node, capture, pool) !== undefined);
   }
@@ -31,7 +31,7 @@ export class LiveLines {
 /** Finds a policy by its name, if it does not select a node, or no longer. */
 export type LeftPolicies = (name: string, node: ClusterNode) => Policy | undefined;
 
-/** Finds the routes that the policy of a node had before; undefined if nobody knows. */
+/** Returns the routes that the policy of a node had before; undefined if they are unknown. */
 export type DroppedFor = (policy: Policy, node: ClusterNode) => DroppedRoutes | undefined;
 
 /** The record, looked up the way a renderer asks. */

@@ -1,6 +1,6 @@
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 
-/** How the nodes of a parked policy fare. */
+/** The health of the nodes of a parked policy. */
 export interface Count {
   /** Nodes that the policy selects. */
   readonly nodes: number;

@@ -41,7 +41,7 @@ export interface PolicyObject extends RenderedObject {
 /** What only a capture of a pool can give: nmstate's own captures have longer paths. */
 export const ofAllocation = new RegExp(`\\{\\{\\s*capture\\.[\\w-]+\\.(?:${anyField})\\s*\\}\\}`);
 
-/** Does this object have a capture that asks a pool for an address, or a reference that only such a capture could give? */
+/** Returns whether an object has a capture that asks a pool for an address, or a reference that only such a capture can resolve. */
 export function usesPools(object: Bag): boolean {
   const { spec } = asPolicy(object);
   if (ofAllocation.test(JSON.stringify(spec.desiredState) ?? "")) return true;

@@ -47,11 +47,11 @@ function doubtsAboutFamily(value: unknown): Doubt[] {
 }
 
 /**
- * Returns whether a reported family says which addresses its NIC has. nmstate reports one as on, without DHCP and without a list, where
+ * Returns whether a reported family lists all addresses of its NIC. nmstate reports one as on, without DHCP and without a list, where
  * NetworkManager's profile has addresses that the kernel does not have at the moment, as while a link is down: they come back.
  *
- *  the family                                 | says it
- *  -------------------------------------------+--------
+ *  the family                                 | lists them
+ *  -------------------------------------------+-----------
  *  none                                       | no
  *  off, or by DHCP or a router                | yes
  *  on, with a list                            | yes

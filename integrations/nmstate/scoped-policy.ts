@@ -8,7 +8,7 @@ import { kindOfPolicies } from "./node-objects.ts";
 import { asDesiredState, asPolicy } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 
-/** A policy, whoever wrote it, and the nodes that it selects. */
+/** A policy, of ours or of others, and the nodes that it selects. */
 export interface ScopedPolicy {
   readonly name: string;
   readonly nodes: readonly ClusterNode[];
@@ -44,7 +44,7 @@ export function foreignPolicies(allOf: Facts["allOf"], nodes: readonly ClusterNo
   return scopedTo(all.filter((one) => !isManaged(one) && !usesPools(one)).map(placeless), nodes);
 }
 
-/** Is it the policy that a line of the record is of, or what was rendered of that? A copy has another name. */
+/** Returns whether it is the policy of a line in the record, or was rendered from that. A copy has another name. */
 export function isPolicyOf({ name, origin }: ScopedPolicy, { claim }: Allocation): boolean {
   const policy = policyOfKey(claim);
   if (origin !== labelValue(policy)) return false;

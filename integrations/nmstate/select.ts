@@ -15,7 +15,7 @@ import { refuseUnknownLabels } from "../contract/known-labels.ts";
 import { hostnameOf } from "./child.ts";
 import type { Policy } from "./policy.ts";
 
-/** The key that parks a policy: no node bears it, so no handler applies it. */
+/** The key that parks a policy: no node has this label, so no handler applies the policy. */
 export const parkKey = "nmstate.io/ippool-template";
 
 /**
@@ -59,14 +59,14 @@ export function refuseTwins(nodes: readonly ClusterNode[]): void {
   }
 }
 
-/** Who gives a policy its addresses; undefined where it takes none. Throws `invalid` where it is not one and the same. */
+/** Returns the authority of a policy's pools; undefined if it uses none. Throws `invalid` if its pools have different ones. */
 export function authorityOf(policy: Policy, pools: ReadonlyMap<string, Pool>): "Plan" | "Cluster" | undefined {
   const issue = mixedAuthorities(policy, pools);
   if (issue !== undefined) throw new IpamError("invalid", [issue]);
   return [...authoritiesOf(policy, pools)][0];
 }
 
-/** What is wrong with a policy whose pools are not all of one authority. */
+/** Returns the issue with a policy whose pools are not all of one authority. */
 export function mixedAuthorities(policy: Policy, pools: ReadonlyMap<string, Pool>): Issue | undefined {
   if (authoritiesOf(policy, pools).size < 2) return undefined;
   return {
@@ -101,7 +101,7 @@ export function claimName(policy: Policy, capture: string): string {
   return `${policy.name}/${capture}`;
 }
 
-/** Is a claim, by its key, one of a policy? */
+/** Returns whether a claim's key is that of a policy's claim. */
 export function isPolicyClaim(claim: string): boolean {
   return nodeNameOf(ownerOfKey(claim)) !== undefined && nameOfKey(claim).includes("/");
 }

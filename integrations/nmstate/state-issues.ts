@@ -23,7 +23,7 @@ function listIssue(desiredState: unknown, path: readonly string[]): Issue | unde
   return { message: `${path.at(-1)} must be a list of mappings`, path };
 }
 
-/** nmstate takes the last of two entries for a NIC and says nothing. An OVS bridge may share a name with its own port. */
+/** Returns the issues of interfaces. nmstate silently takes the last of two entries for a NIC. An OVS bridge may share a name with its own port. */
 function interfaceIssues(entries: readonly Nic[]): Issue[] {
   const seen = new Map<string, number>();
   return entries.flatMap((entry, i): Issue[] => {

@@ -10,10 +10,10 @@ import { isSlicePool, listedSlices } from "./node-slice-pool.ts";
 import { readNetworks } from "./slice-network.ts";
 
 /**
- * The releasing slices of which no pod has an address any more, nor can get one.
+ * Returns the releasing slices of which no pod has an address any more, nor can get one.
  *
- *  its node | its network has a definition | its IPPool has addresses, or somebody  | the slice is
- *           |                              |  else's NodeSlicePool lists it         |
+ *  its node | its network has a definition | its IPPool has addresses, or another   | the slice is
+ *           |                              |  program's NodeSlicePool lists it      |
  *  ---------+------------------------------+----------------------------------------+--------------
  *  any      | any                          | yes                                    | not free
  *  any      | contradictory or unreadable  | no                                     | not free: our list stays as it is, and

@@ -8,7 +8,7 @@ import { ipPoolKind, isInUse, sliceOfIPPool } from "./ip-pool.ts";
 import { listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
 import { readNetworks, type SliceNetwork } from "./slice-network.ts";
 
-/** The slice of a network that an IPPool is of, as far as its name tells. */
+/** The slice of a network that an IPPool is of, as far as its name shows. */
 interface Reading {
   readonly network: SliceNetwork;
   readonly node: string;
@@ -41,7 +41,7 @@ export function usedSlices(objects: readonly SourceObject[], { nodes, allOf = ()
   });
 }
 
-/** `red-a-10.5.0.0-24` is of node `a` in network `red`. Only if there is a node `red-a`, may it be of that one in a network without a name. */
+/** `red-a-10.5.0.0-24` is of node `a` in network `red`. It may be of node `red-a` in a network without a name, only if that node exists. */
 function readingsOf(source: SourceObject, networks: readonly SliceNetwork[], there: ReadonlySet<string>): Reading[] {
   const readings = networks.flatMap((network): Reading[] => {
     const found = sliceOfIPPool(source.object, network);

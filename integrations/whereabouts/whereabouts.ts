@@ -89,7 +89,7 @@ function namespaceOf({ object }: SourceObject): string {
 
 const mayBeUsed = "its pods may have addresses of it";
 
-/** What a definition names is nobody's: its range, and what it excludes. */
+/** Adds the addresses that a definition names, such as those of its range and exclusions, as addresses that no owner has. */
 function usesOfDefinition({ object }: LocatedObject, found: Findings): void {
   if (!namesSlices(object)) return;
   found.speaks = true;

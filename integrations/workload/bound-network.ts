@@ -19,11 +19,11 @@ export interface BoundNetwork {
   /** The NetworkAttachmentDefinition, as `namespace/name`. */
   readonly title: string;
   readonly named: NamedPools;
-  /** Do its pods take the addresses that they are told (`ips`)? */
+  /** Its pods take the addresses in their Multus annotation (`ips`). */
   readonly takesIps: boolean;
 }
 
-/** The definitions of networks, as they are watched. */
+/** NetworkAttachmentDefinitions, as the controller watches them. */
 export const networksKind: WatchedKind = {
   apiVersion: `${attachmentGroup}/v1`,
   kind: attachmentKind,
@@ -31,13 +31,13 @@ export const networksKind: WatchedKind = {
   keep: (object) => (isBound(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
 };
 
-/** Does it name pools, or do its pods take the addresses that they are told? */
+/** Returns whether a definition names pools, or its pods take the addresses in their Multus annotation. */
 export function isBound(object: Bag): boolean {
   if (object.kind !== attachmentKind) return false;
   return boundPools(object) !== undefined || (configText(object).includes('"ips"') && takesIps(object));
 }
 
-/** A definition whose configuration cannot be read takes no addresses. */
+/** Returns a network by its definition. One whose configuration cannot be read takes no addresses. */
 export function readBound(object: Bag): BoundNetwork {
   return { title: attachmentTitle(object), named: namedBy(annotationsOf(object)), takesIps: takesIps(object) };
 }

@@ -12,7 +12,7 @@ export function keepDetected(pod: Bag): Bag {
   const message = `${ended.message ?? ""}`.replace(/ \(.*$/gm, "");
   return {
     initContainerStatuses: [{ name: detectContainer, state: { terminated: { exitCode: ended.exitCode, message } } }],
-    // Of a pod that started, nobody asks.
+    // A pod that started needs none of this.
     ...(ended.exitCode !== 0 && { containerStatuses: asPod(pod).status.containerStatuses.map(keepRun) }),
   };
 }
@@ -29,7 +29,7 @@ function endIn(pod: Bag) {
   return own?.state.terminated ?? own?.lastState.terminated;
 }
 
-/** Has one of the other containers of a pod ever run? */
+/** Returns whether one of the other containers of a pod has ever run. */
 export function hasRun(pod: Bag): boolean {
   return asPod(pod).status.containerStatuses.some(({ restartCount }) => restartCount !== 0);
 }

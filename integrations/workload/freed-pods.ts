@@ -10,24 +10,24 @@ import { asPod } from "../networks/objects.ts";
 import { addressesOfPod, freedAnnotation, isFreed, workloadOfPod, workloadPods } from "./pods.ts";
 
 /**
- * Pods of Deployments that are being deleted and do not end. Once one was seen so for its grace period, and so many milliseconds more,
- * it is marked, and counts from then on as one that has ended: its addresses are the next pod's. The mark is in the pod, so it
- * needs no record, and holds whatever becomes of the controller and of its flags.
+ * Frees the addresses of Deployments' pods that are being deleted and do not end. Once a pod was in that state for its grace period and
+ * `after` milliseconds, the controller marks it. A marked pod counts as ended: its addresses go to the next pod. The mark is in the pod,
+ * so it needs no record, and survives a restart of the controller and a change of its flags.
  *
  *  its node                            | ready-nodes                     | all-nodes
  *  ------------------------------------+---------------------------------+----------
  *  there is none yet: it never runs    | marked                          | marked
  *  is Ready, also when the server is   | marked                          | marked
  *   asked, and was all the time        |                                 |
- *  is not Ready, or not there: the pod | nothing                         | marked
- *   may run without anybody knowing    |                                 |
+ *  is not Ready, or not there: the pod | not marked                      | marked
+ *   may still run unseen               |                                 |
  *
- * A pod of a StatefulSet is never marked: there is no next one as long as it is there.
+ * A pod of a StatefulSet is never marked, because the next pod is made only once it is gone.
  */
 export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number): Reconciler {
   return {
     kinds: [workloadPods, watchedNodes],
-    // So a node that says that it is alive is a reason to look at its own pods alone.
+    // Keyed by node: a node's heartbeat reconciles its own pods alone.
     belongsTo: (object) => {
       if (object.kind === watchedNodes.kind) return [nameOf(object)];
       return isStuck(object) ? [nodeOf(object)] : [];
@@ -46,13 +46,13 @@ export function freedPods(nodes: Exclude<FreeingNodes, "never">, after: number):
   };
 }
 
-/** Is it to end, and has not? */
+/** Returns whether a Deployment's pod with addresses is being deleted and has not ended. */
 function isStuck(pod: Bag): boolean {
   const isEnding = isDeleting(pod) && !isOver(pod) && workloadOfPod(pod)?.kind === "Deployment";
   return isEnding && addressesOfPod(pod).length > 0;
 }
 
-/** Empty where it has none. */
+/** Returns the name of a pod's node; empty if it has none. */
 function nodeOf(pod: Bag): string {
   return `${asPod(pod).spec.nodeName ?? ""}`;
 }

@@ -117,7 +117,7 @@ function mayHaveGiven({ unread, isPlanned, whole }: UnsoundPool, family: 4 | 6, 
   return whole === undefined || (isOfAddresses(whole) && (source !== "cluster" || whole.rules.default === true));
 }
 
-/** What is only dropped keeps what it gave: also what has lost `default` since. */
+/** Returns the choice of pools. A pool that is dropped, such as one that is no longer `default`, keeps the addresses that it gave. */
 function choiceOf(
   asked: readonly Verdict[],
   others: readonly string[],
@@ -130,14 +130,14 @@ function choiceOf(
   return tried.length === 0 && asked.some(isFull) ? { ...choice, isFull: true } : choice;
 }
 
-/** Why names stand for no pool that allocates addresses. */
+/** Returns why names match no pool that allocates addresses. */
 function noneCalled(what: string, names: readonly string[], facts: Pick<Facts, "pools" | "unsound">): Issue {
   const [[unsound] = []] = unsoundFor(names, facts);
   const why = unsound === undefined ? undefined : whyUnbound(unsound, facts);
   return why ?? { message: `no NodeIPPool${what} is called ${names.join(" or ")}` };
 }
 
-/** How many addresses of a pool nobody has. Where a plan finds that out, all are free before it. */
+/** Returns how many addresses of a pool are free. In a plan, all count as free until it has allocated. */
 export type FreeIn = (pool: Pool) => bigint;
 
 function allOf({ automatic }: Pool): bigint {

@@ -15,8 +15,8 @@ export const asWorkload = view({
 
 export const asConfigMap = view({ kind: any, metadata: asMetadata, data: mapping });
 
-/** What Spiderpool's annotations say of a NIC. */
+/** The pools of a NIC in Spiderpool's annotations. */
 export const asNamedPools = view({ interface: any, ipv4: any, ipv6: any });
 
-/** What a ConfigMap says that is looked for in pods with addresses of a pool. */
+/** The checks, in a ConfigMap, for pods with addresses of a pool. */
 export const asPoolChecks = view({ prefix: any, gateway: any, checks: list(any) });

@@ -77,7 +77,7 @@ function prefixOf(ip: string): string | undefined {
   return address === undefined ? undefined : formatPrefix(prefixAt(address, Number(length)));
 }
 
-/** Is what pods say that is to be looked for in them what they may say, in any case of letters? An empty text is as none. */
+/** Returns an issue if the annotation has an unknown check. Case does not matter; an empty text is like `none`. */
 export function wrongToDetect({ [detectAnnotation]: asked }: Bag): Issue | undefined {
   const words = wordsIn(asked);
   const wrong = isNone(words) ? undefined : words.find((word) => !isCheck(word));

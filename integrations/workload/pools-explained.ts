@@ -20,14 +20,14 @@ import { type PoolSources, servedNetworks, takesNone } from "./pools-of-workload
 import { ownerOfWorkload, type Workload } from "./workload-object.ts";
 
 /**
- * What a workload gets on each network of its pods, by which pools, whoever decides it: a plan, or the controller.
+ * Explains what a workload gets on each network of its pods, from which pools, whether a plan or the controller decides it.
  *
- *  the network                        | it says
+ *  the network                        | the explanation
  *  -----------------------------------+------------------------------------------------------------
- *  is served                          | for each family, what becomes of each pool that is named
- *  the same, and pods have addresses  | that they keep these, whatever becomes of the pool
+ *  is served                          | for each family, whether each named pool is used, and why not
+ *  the same, and pods have addresses  | that they keep these, even if the pool is no longer used
  *  is not there, takes no addresses,  | why there is no address
- *   or nobody names pools for it      |
+ *   or no pools are named for it      |
  */
 export function explainedFor(
   { value, source }: ReadObject<Workload>,

@@ -6,7 +6,7 @@ import { namespaceKind, readNamespace } from "./namespace.ts";
 import type { PoolSources } from "./pools-of-workload.ts";
 import type { Workload } from "./workload-object.ts";
 
-/** What says which pools it may have addresses of, as it is in the cluster. */
+/** Returns the objects in the cluster that decide which pools a workload may have addresses of. */
 export function sourcesFound(
   { namespace, networks }: Pick<Workload, "namespace" | "networks">,
   find: (key: string) => Bag | undefined,
@@ -23,12 +23,12 @@ function boundBy(definition: string, find: (key: string) => Bag | undefined): [s
   return object === undefined ? [] : [[definition, readBound(object)]];
 }
 
-/** Is a NodeIPPool of a name in the cluster? */
+/** Returns a predicate: whether the cluster has a NodeIPPool of a name. */
 export function isPoolIn(find: (key: string) => Bag | undefined) {
   return (name: string) => poolIn(find, name) !== undefined;
 }
 
-/** The NodeIPPool of a name. */
+/** Returns the NodeIPPool of a name. */
 export function poolIn(find: (key: string) => Bag | undefined, name: string): Bag | undefined {
   return find(objectKey({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name } }));
 }

@@ -4,7 +4,7 @@ import type { UnreadObject } from "../contract/unserved.ts";
 import type { PoolSources } from "./pools-of-workload.ts";
 import type { Workload } from "./workload-object.ts";
 
-/** What makes pods, and what says which pools they have addresses of. */
+/** The workloads, and the objects that decide which pools their pods have addresses of. */
 export interface WorkloadModel extends PoolSources {
   readonly workloads: readonly ReadObject<Workload>[];
   /** Workloads that cannot be read. */

@@ -73,7 +73,7 @@ export const workload: Integration<WorkloadModel> = {
   },
 };
 
-/** `looksAt` says which namespaces, and which networks beside those that are bound: a plan looks at those that happen to be in its folder, and owns none. */
+/** Returns the kinds to read. `looksAt` selects the namespaces and the unbound networks: a plan reads those in its folder, and owns none. */
 export function readsOf(owns: (object: Bag) => boolean, looksAt: (object: Bag) => boolean = () => false): ReadKind[] {
   return [
     ...workloadKinds.map((one) => ({
@@ -125,12 +125,12 @@ export function claimsOfWorkload(workload: Workload, sources: PoolSources, facts
   );
 }
 
-/** Is any of its networks to take addresses from who asks? */
+/** Returns whether the caller, a plan or the controller, allocates on any network of a workload. */
 export function isServed(workload: Workload, sources: PoolSources, facts: Facts): boolean {
   return ownNetworks(workload, sources, facts).length > 0;
 }
 
-/** Why the networks of a workload cannot give addresses; undefined if they can. */
+/** Returns why the networks of a workload cannot give addresses; undefined if they can. */
 export function wrongWith(workload: Workload, sources: PoolSources, facts: Facts): Issue | undefined {
   return servedNetworks(workload, sources, facts).issues?.[0];
 }
@@ -142,7 +142,7 @@ export function linesByClaim(lines: readonly Allocation[]): LinesByClaim {
   return new Map(lines.map((line) => [identityOf(line), line]));
 }
 
-/** What the pods of a workload have by the record; undefined on a network where something is missing. */
+/** Returns the recorded addresses of the pods of a workload; undefined on a network where one is missing. */
 export function addressesByNic(byClaim: LinesByClaim, workload: Workload, model: WorkloadModel, facts: Facts) {
   const { pools } = facts;
   const own = new Map(ownNetworks(workload, model, facts).map((one) => [one.network, one.pools]));

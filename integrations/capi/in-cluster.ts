@@ -168,7 +168,7 @@ function isMachine(owner: string, node: Bag): boolean {
   return marks["cluster.x-k8s.io/machine"] !== undefined && owner.startsWith(`${claimKind}/${namespace}:`);
 }
 
-/** Whether an IPAddress may have the address of a line: it is for the owner of the line, and its address is that one, or cannot be read. */
+/** Returns whether an IPAddress may have the address of a line: it is for the line's owner, and has the same address, or none that can be read. */
 function mayHave(object: Bag, { claim, address }: Allocation): boolean {
   const { owners } = concerns(object);
   const has = parseAddress(`${asAddress(object).spec.address}`).value;

@@ -30,7 +30,7 @@ export function extensionsNameOf(vm: string, network: string): string {
 const maxNameLength = 253;
 const plainName = /^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/;
 
-/** What the pool of a network is called: as the network, where that is a plain name, else that made so, with a digest behind it. */
+/** Returns the name of a network's pool: the network's, if that is a plain name, else a plain form of it with a digest behind. */
 export function poolNameOf(network: string): string {
   if (plainName.test(network) && network.length <= 58) return network;
   return `${madePlain(network, 45)}-${digest(network).slice(0, 8)}`;

@@ -88,7 +88,7 @@ export function ipsOf(
   });
 }
 
-/** What a status shows. */
+/** Returns the addresses that a status shows. */
 export function shownIps(claim: Bag): string[] {
   return asIpamClaim(claim).status.ips.map((ip) => `${ip}`);
 }

@@ -35,7 +35,7 @@ export function claimsOfRequests(
   return claims;
 }
 
-/** The same of those that can be served; who asks for what cannot be, or for a pool that is not there, does not stop them. */
+/** Returns the requests that can be served, with their claims. A request that cannot be served, or for a missing pool, does not stop the others. */
 export function servedRequests(networks: Networks, requests: readonly AddressRequest[], facts: Facts): ServedRequests {
   const unboundNetworks = [...networks.byName.values()].flatMap(({ value, source }): UnreadObject[] => {
     const isAsked = requests.some(({ network }) => network.network === value.network);

@@ -77,7 +77,7 @@ export function requestsOf(
   return { requests: withoutUnread([...requests.values()], unread), unread };
 }
 
-/** What asks for several addresses gets all of them, or none. */
+/** Leaves out the requests of unread objects: a VM that asks for several addresses gets all of them, or none. */
 export function withoutUnread(requests: readonly AddressRequest[], unread: readonly UnreadObject[]): AddressRequest[] {
   const sources = new Set(unread.map(({ source }) => source));
   return requests.filter(({ source, written }) => !sources.has(source) && !(written && sources.has(written)));

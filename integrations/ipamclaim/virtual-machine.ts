@@ -97,7 +97,7 @@ export function parseVm(object: Bag): Parsed<VirtualMachine> {
   return { value: { name: typeof name === "string" ? name : "", namespace: namespaceOf(object), attachments } };
 }
 
-/** What the instance is to be: a VirtualMachine has it in its template. */
+/** Returns the spec of an instance, which a VirtualMachine has in its template. */
 function specOf(object: Bag) {
   const isTemplate = object.kind === vmKind;
   const { metadata, spec } = isTemplate ? asVirtualMachine(object).spec.template : asInstance(object);

@@ -2,7 +2,7 @@ import type { Claim, Pool } from "../../core/index.ts";
 import { claimOn, type Infra } from "./infra.ts";
 import { networksOf } from "./template.ts";
 
-/** The pools that networks are. */
+/** Returns a pool for each network. */
 export function poolsOf({ networks }: Infra): Pool[] {
   return [...networks.values()].map(({ pool }) => pool);
 }

@@ -6,7 +6,7 @@ import { networksOf } from "./template.ts";
 /** Finds the addresses of a host, by network. */
 export type HeldBy = (unit: Unit, host: string) => ReadonlyMap<string, Address>;
 
-/** What the hosts of a claim set have on record. What it returns throws IpamError `stale` if the record lacks an address. */
+/** Returns a lookup of the recorded addresses of a claim set's hosts. The lookup throws IpamError `stale` if the record lacks one. */
 export function heldAddresses(holdings: Holdings): HeldBy {
   const recorded = recordedAddresses(holdings);
   return (unit, host) => {

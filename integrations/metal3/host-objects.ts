@@ -36,7 +36,7 @@ export function hostSecret(
   return data.issues ? data : { value: networkDataSecret(unit.name, host.name, data.value, options) };
 }
 
-/** The template for the machines of a unit: names, and no network data. */
+/** Returns the template for the machines of a unit: names, and no network data. */
 export function metaDataTemplate({ name }: Pick<Unit, "name">, options: TemplateOptions): RenderedObject {
   return {
     apiVersion: `infrastructure.cluster.x-k8s.io/${options.apiVersion}`,

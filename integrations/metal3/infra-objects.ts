@@ -93,7 +93,7 @@ class ObjectWriter {
   }
 }
 
-/** What is wrong with a unit is wrong with each of its hosts. */
+/** Returns issues without repetitions: an issue with a unit comes up for each of its hosts. */
 function distinct(issues: readonly Issue[]): Issue[] {
   return [...new Map(issues.map((issue) => [JSON.stringify(issue), issue])).values()];
 }

@@ -3,7 +3,7 @@ import type { Path } from "../../schema/yaml.ts";
 import type { Cluster } from "./cluster.ts";
 import type { HostSelector } from "./infra-spec.ts";
 
-/** What a configuration of bare-metal clusters says, as the IPAM study for Metal3 has it: networks, and the units of hosts on them. */
+/** A configuration of bare-metal clusters, as in the IPAM study for Metal3: networks, and the units of hosts on them. */
 export interface Infra {
   readonly cluster: Cluster;
   readonly networks: ReadonlyMap<string, Network>;
@@ -61,18 +61,18 @@ export function ownerOfHost(unit: string, host: string): Owner {
   return { kind: "Host", name: `${unit}.${host}` };
 }
 
-/** The host that a claim is of, by the key of the claim; undefined for claims of others. */
+/** Returns the host that a claim is of, by the key of the claim; undefined for claims of others. */
 export function hostOfClaim(claim: string): { readonly unit: string; readonly host: string } | undefined {
   const [, unit, host] = /^Host\/([^./]+)\.([^/]+)\//.exec(claim) ?? [];
   return unit === undefined || host === undefined ? undefined : { unit, host };
 }
 
-/** What the Kubernetes objects of a host are called. Parsing makes sure that no two hosts share it. */
+/** Returns the name of the Kubernetes objects of a host. Parsing refuses two hosts with one such name. */
 export function objectName(unit: string, host: string): string {
   return `${unit}-${host}`;
 }
 
-/** What lists, reports of nodes and Secrets call the host that an owner is, the surest first; of two units with one `node-0`, that name may mean either. */
+/** Returns the names of a host in lists, reports of nodes and Secrets, the surest first; `node-0` may be a host of either of two units. */
 export function aliasesOfHost(owner: string): string[] {
   const { unit, host } = hostOfClaim(`${owner}/`) ?? {};
   if (unit === undefined || host === undefined) return [];
@@ -80,13 +80,13 @@ export function aliasesOfHost(owner: string): string[] {
   return [`Node/${name}`, `Secret/${name}`, `Node/${unit}.${host}`, `${unit}/${host}`, `Node/${host}`];
 }
 
-/** The same by a claim of the host; empty for claims of others. */
+/** Returns the name of the Kubernetes objects of the host of a claim; empty for claims of other owners. */
 export function nameOfObjects(claim: string): string {
   const { unit, host } = hostOfClaim(claim) ?? {};
   return unit === undefined || host === undefined ? "" : objectName(unit, host);
 }
 
-/** The claim of a host on a network. */
+/** Returns the claim of a host on a network. */
 export function claimOn(network: string, unit: string, host: string): Claim {
   return { owner: ownerOfHost(unit, host), name: network, pool: network };
 }

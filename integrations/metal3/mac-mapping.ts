@@ -3,7 +3,7 @@ import type { Unit } from "./infra.ts";
 /**
  * A script that is the same on all hosts of a unit: it finds by the MAC addresses which of them it runs on, and writes the
  * mapping of that one, in quotes: YAML 1.1 reads 10:11:22:33:44:55 as a number and `on` as true. NICs that are called so
- * already need none. It uses sh and python3 alone. Where no host fits, or two do, or a NIC is missing, it says so and exits with 1.
+ * already need none. It uses sh and python3 alone. If no host fits, or two do, or a NIC is missing, it prints that and exits with 1.
  */
 export function mappingScript({ name, hosts }: Pick<Unit, "name" | "hosts">): string {
   const lines = hosts.map(

@@ -42,7 +42,7 @@ export function machineObjects(
   return { value: [secret.value, kubeadmConfig(name, options, {}), ...machine(name, unit, options), selected] };
 }
 
-/** The mapping script of a unit, with the MAC addresses of all its hosts: beyond a hundred it is too long for a KubeadmConfig. */
+/** Returns the mapping script of a unit, with the MAC addresses of all its hosts: beyond a hundred it is too long for a KubeadmConfig. */
 export function mappingSecret(unit: Pick<Unit, "name" | "hosts">, options: ObjectOptions): RenderedObject {
   return {
     apiVersion: "v1",

@@ -61,7 +61,7 @@ function usesOfHost(located: LocatedObject, found: Findings): void {
   );
 }
 
-/** The Secret of each host that has all its addresses. */
+/** Returns the Secret of each host that has all its addresses. */
 function renderSecrets(model: Metal3Model, namespace: string, holdings: Holdings): Rendered {
   const recorded = recordedAddresses(holdings);
   const issues: Issue[] = [];

@@ -66,7 +66,7 @@ function placeOfHost({ at }: SourceObject, { owner, name }: Claim): Place {
 }
 
 /**
- * What each configuration becomes stands in for it. One that does not say which objects its hosts become (`cluster`) may be for
+ * Renders the objects of each configuration in its place. A configuration without `cluster`, which selects these objects, may be for
  * the files of os-net-config alone.
  */
 function renderInfra(model: Metal3Model, _: unknown, holdings: Holdings): Rendered {

@@ -35,7 +35,7 @@ export function metadataOf(name: string, { namespace }: ObjectOptions, labels: R
 /** Hosts of a unit differ in addresses alone. */
 const networkDataText = yamlWriter();
 
-/** The network data of a host, where the bare metal operator reads it. The operator would add the first label itself. */
+/** Returns the network data of a host, where the bare metal operator reads it. The operator would add the first label itself. */
 export function networkDataSecret(
   unit: string,
   host: string,

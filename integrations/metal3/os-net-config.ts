@@ -8,7 +8,7 @@ export interface OsNetConfig {
   readonly network_config: readonly unknown[];
 }
 
-/** The configuration of a unit for one host that has these addresses, by network. */
+/** Returns the configuration of a unit for one host that has these addresses, by network. */
 export function osNetConfig(
   { networks }: Pick<Infra, "networks">,
   { networkConfig }: Pick<Unit, "networkConfig">,

@@ -23,13 +23,13 @@ export function parseUnit(
 
 const known = ["replicas", "hostSelector", "networkConfig", "macMapping"];
 
-/** What is wrong with the name of a unit or a host: a DNS label, so that a dot can stand between two of them. */
+/** Returns what is wrong with the name of a unit or a host. It is a DNS label, because a dot separates the two. */
 export function labelIssue(name: string): string | undefined {
   if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/.test(name) && name.length <= 63) return undefined;
   return `${JSON.stringify(name.slice(0, 80))} is no name: at most 63 lower case letters, digits and -`;
 }
 
-/** What is wrong with the name of the owner that a host is. */
+/** Returns what is wrong with the name of a host as an owner. */
 export function hostNameIssue(name: string): string | undefined {
   const [unit = "", host = "", ...rest] = name.split(".");
   if (host === "" || rest.length > 0) return `expected UNIT.HOST, got ${JSON.stringify(name)}`;

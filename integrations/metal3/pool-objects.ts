@@ -62,7 +62,7 @@ export function annotatedHost(unit: Unit, host: Host, options: ObjectOptions): R
   return bareMetalHost(unit, host.name, { annotations }, options);
 }
 
-/** The annotation with the MAC address of a NIC. */
+/** Returns the annotation with the MAC address of a NIC. */
 function macAnnotation(nic: string): string {
   return `${ownPrefix}mac-${nic}`;
 }
@@ -152,7 +152,7 @@ function networkOf({ id, link, network_id, routes }: LinkNetwork) {
   };
 }
 
-/** The ones of a netmask of either family. */
+/** Returns the prefix length of a netmask of either family. */
 export function lengthOfMask(netmask: string): number {
   const { value = 0n } = parseAddress(netmask);
   const isIPv6 = familyOf(value as Address) === 6;

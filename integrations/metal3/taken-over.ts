@@ -4,7 +4,7 @@ import { type Bag, placeless } from "../../schema/objects.ts";
 import { ownerIn } from "./objects.ts";
 import { usesOfSecret } from "./uses.ts";
 
-/** The addresses in a Secret; undefined if it cannot be read. */
+/** Returns the addresses in a Secret; undefined if it cannot be read. */
 export function usesInSecret(secret: Bag): readonly Use[] | undefined {
   const found = emptyFindings();
   usesOfSecret(placeless(secret), found);

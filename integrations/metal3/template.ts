@@ -69,7 +69,7 @@ export function writtenAddresses(value: unknown, path: Path): { readonly text: s
   });
 }
 
-/** The networks that a configuration takes an address of, in order, each once. */
+/** Returns the networks that a configuration takes an address of, in order, each once. */
 export function networksOf(networkConfig: readonly unknown[]): string[] {
   const found = templatesIn(networkConfig).flatMap((one) =>
     "network" in one && one.field === "ip" ? [one.network] : [],
@@ -77,7 +77,7 @@ export function networksOf(networkConfig: readonly unknown[]): string[] {
   return [...new Set(found)];
 }
 
-/** What a reference stands for; undefined for what the network does not have. */
+/** Returns the value of a reference; undefined if the network does not have it. */
 export function literalFor(
   { network, field }: NetworkReference,
   networks: ReadonlyMap<string, Network>,

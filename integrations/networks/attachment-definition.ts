@@ -52,7 +52,7 @@ export function attachmentTitle(definition: Bag): string {
   return `${namespaceOf(definition)}/${nameOf(definition)}`;
 }
 
-/** The key of a definition, `namespace/name`. */
+/** Returns the key of a definition, `namespace/name`. */
 export function keyOfDefinition(definition: string): string {
   return `${kindInGroup(attachmentKind, attachmentGroup)}/${definition.replace("/", ":")}`;
 }

@@ -8,17 +8,17 @@ import { asTruth } from "./truth.ts";
  * nmstate replaces the addresses of one family on one NIC as a whole. That is an address list: no two policies may set it.
  */
 
-/** How messages name an address list of a node. */
+/** Returns the name of a node's address list in messages. */
 export function listText(family: number, nic: string | undefined): string {
   return `IPv${family} addresses of ${nic}`;
 }
 
-/** The same with its owner; two of one name are one list. */
+/** Returns the same with the owner; two with one name are one list. */
 export function listName(family: number, nic: string | undefined, owner: string): string {
   return `${listText(family, nic)} on ${owner}`;
 }
 
-/** The list that the address of a line stands in. */
+/** Returns the list that the address of a line is in. */
 export function listNameOf(line: Allocation): string {
   return listName(familyOf(line.address), line.interface, ownerOfKey(line.claim));
 }

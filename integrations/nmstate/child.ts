@@ -20,7 +20,7 @@ export function childName(policy: string, node: string): string {
   return shorten(name, `---${hashOf(`${policy}/${node}`)}`);
 }
 
-/** The name of the policy that sets the DNS servers of one node alone. */
+/** Returns the name of the policy that sets the DNS servers of one node alone. */
 export function resolverName(policy: string, node: string): string {
   return childName(`${policy}.dns`, node);
 }
@@ -67,12 +67,12 @@ function ownedBy({ name, uid }: ClusterNode) {
   return uid === undefined ? {} : { ownerReferences: [{ apiVersion: "v1", kind: "Node", name, uid }] };
 }
 
-/** The node that a policy was made for: a label cannot hold every name. */
+/** Returns the node that a policy was made for: a label cannot hold every name. */
 export function nodeOf(object: Bag): unknown {
   return owningNode(object) ?? labelsOf(object)[childLabels.node];
 }
 
-/** The node that an object goes with. */
+/** Returns the node that an object goes with. */
 export function owningNode(object: Bag): string | undefined {
   const name = ownersOf(object).find(({ kind }) => kind === "Node")?.name;
   return typeof name === "string" ? name : undefined;
@@ -94,7 +94,7 @@ export function childMetadata(
   return Object.keys(annotations).length === 0 ? { name, labels } : { name, labels, annotations };
 }
 
-/** The value of a node's hostname label, which need not be its name. Throws `invalid` if it has none. */
+/** Returns the value of a node's hostname label, which need not be its name. Throws `invalid` if it has none. */
 export function hostnameOf(node: ClusterNode): string {
   const hostname = node.labels.get(hostnameLabel);
   if (hostname === undefined)

@@ -78,7 +78,7 @@ function sectionOf(line: Allocation): "ipv4" | "ipv6" {
   return familyOf(line.address) === 4 ? "ipv4" : "ipv6";
 }
 
-/** The NICs that a line's address is on: the recorded one, else those to which the policy gives it, by whatever name. */
+/** Returns the NICs that a line's address is on: the recorded one, else those to which the policy gives it, by whatever name. */
 function nicsOf(line: Allocation, origin: Origin | undefined): unknown[] {
   if (line.interface !== undefined) return [line.interface];
   const capture = nameOfKey(line.claim).slice((origin?.name.length ?? 0) + 1);
@@ -143,7 +143,7 @@ export function cleanupPolicy(
   return childPolicy(origin, node, { capture: needsCaptures ? origin.otherCaptures : undefined, desiredState });
 }
 
-/** The routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
+/** Returns the routes that a desired state makes over these NICs, as routes to take away: IPv6 ones stay behind otherwise. */
 function routesOver(desiredState: unknown, nics: ReadonlySet<unknown>): ReadRoute[] {
   return routesOf(desiredState)
     .filter((route) => nics.has(route["next-hop-interface"]) && typeof route.destination === "string")

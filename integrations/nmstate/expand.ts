@@ -11,7 +11,7 @@ import { withoutResolver } from "./resolver.ts";
 import { type Replaced, withoutOldRoutes } from "./routes.ts";
 import { parkKey } from "./select.ts";
 
-/** What a policy says to one node: a policy of its own with literal addresses. */
+/** The input for expanding a policy for one node into a policy of its own with literal addresses. */
 export interface ChildInput {
   readonly policy: Policy;
   readonly node: ClusterNode;
@@ -75,12 +75,12 @@ function fill(value: unknown, replace: (reference: Reference) => unknown): unkno
   return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, fill(item, replace)]));
 }
 
-/** Is a policy also for nodes that no plan knows? Then a pool of it has a part for the controller, which needs the policy itself. */
+/** Returns whether a policy also selects nodes that no plan knows. Then its pool has a part for the controller, which needs the policy itself. */
 export function servesLaterNodes({ captures }: Policy, pools: ReadonlyMap<string, Pool>): boolean {
   return [...captures.values()].some(({ pool }) => (pools.get(pool)?.clusterRange.length ?? 0) > 0);
 }
 
-/** The policy itself, made to match no node: a controller expands it for nodes that join later. */
+/** Returns the policy itself, made to match no node: a controller expands it for nodes that join later. */
 export function parkPolicy({ name, apiVersion, labels, annotations, source }: Policy): PolicyObject {
   const copied = { labels: copiedMetadata(labels), annotations: copiedMetadata(annotations) };
   const bags = Object.entries(copied).filter(([, bag]) => Object.keys(bag).length > 0);

@@ -36,7 +36,7 @@ export function entriesOf(nic: Nic, path: Path): ListedAddress[] {
   });
 }
 
-/** The use that an item of an address list is, if it is one: of its own accord a node has loopback and link-local addresses. */
+/** Returns the use that an item of an address list is, if it is one: of its own accord a node has loopback and link-local addresses. */
 export function useIn(
   { nic, item, ip, path }: ListedAddress,
   at: LocatedObject["at"],

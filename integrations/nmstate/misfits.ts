@@ -92,7 +92,7 @@ function misfit(
 
 const withoutEnabled = "may ignore it: without enabled it keeps the NIC's own setting";
 
-/** What nmstate does not do with an address list: measured with nmstatectl gc. Beside dhcp and autoconf it is in force. */
+/** Returns what nmstate ignores in an address list, as measured with nmstatectl gc. Beside dhcp and autoconf a list is in force. */
 function switchedOff(desiredState: unknown, path: Path): string | undefined {
   const { name, state, type } = asNic(partOf(desiredState, path.slice(0, -4)));
   if (state === "absent" || state === "ignore") return `ignores it: beside state: ${state}`;

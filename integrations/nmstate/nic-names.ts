@@ -1,6 +1,6 @@
 import { asNic, type Nic } from "./objects.ts";
 
-/** What a node reports as the name of a NIC; undefined for what is no name. YAML reads `101` and `true` as something else. */
+/** Returns the name of a NIC in a report; undefined if it is no name. YAML reads `101` and `true` as other types. */
 export function reportedName({ name }: { readonly name?: unknown }): string | undefined {
   return name === undefined || (typeof name === "object" && name !== null) ? undefined : String(name);
 }
@@ -33,7 +33,7 @@ export function otherNames(reported: readonly unknown[]): [name: string, nic: st
 
 type Identified = { readonly [field in "identifier" | "mac-address" | "pci-address"]?: unknown };
 
-/** How a policy finds a NIC, where it is not by its name: as `otherNames` calls that. */
+/** Returns how a policy finds a NIC other than by its name, in the terms of `otherNames`. */
 export function identifierOf(entry: Identified): string | undefined {
   const { identifier } = entry;
   if (identifier !== "mac-address" && identifier !== "pci-address") return undefined;

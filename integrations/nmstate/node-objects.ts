@@ -25,7 +25,7 @@ export function keyOfEnactment(node: string, policy: string): string {
   return `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${policy}`;
 }
 
-/** The keys of a node's report, its policy and the enactment of that. */
+/** Returns the keys of a node's report, its policy and the enactment of that. */
 export function evidenceOf({ claim }: Allocation): string[] {
   const node = nodeNameOf(ownerOfKey(claim)) ?? "";
   const child = childName(policyOfKey(claim), node);

@@ -44,7 +44,7 @@ export function leftOnOldNics(model: NmstateModel, facts: Facts, holdings: Holdi
   return [...groups.values()].flatMap((group) => issueOf(group, facts.authority === "Cluster" ? orAbsent : orConfirm));
 }
 
-/** The lines whose policies give their addresses to another NIC than before. */
+/** Returns the lines whose policies give their addresses to another NIC than before. */
 function movedIn({ own }: NmstateModel, { snapshot, set, before }: Holdings): Moved[] {
   const lines = linesByPolicy(snapshot);
   const earlier = before && new Map([...before.releasing, ...before.allocations].map((line) => [placeOf(line), line]));
@@ -88,7 +88,7 @@ function issueOf(group: readonly Moved[], otherwise: Otherwise): Conflict[] {
   return [issue];
 }
 
-/** The NIC that a policy gives the address of a line now; undefined if that is not one literal name. */
+/** Returns the NIC that a policy gives the address of a line now; undefined if that is not one literal name. */
 function nicOf({ name, captures }: Policy, { claim }: Allocation): string | undefined {
   return captures.get(nameOfKey(claim).slice(name.length + 1))?.interface;
 }

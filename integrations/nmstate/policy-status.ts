@@ -87,7 +87,7 @@ function listed(names: readonly string[]): string {
 }
 
 /**
- * kubernetes-nmstate refuses to change a policy as long as its condition Available has no reason, or says that it is being
+ * kubernetes-nmstate refuses to change a policy as long as its condition Available has no reason, or reports that it is being
  * configured. Undefined where neither is so.
  */
 export function unlocking(there: unknown): Bag[] | undefined {

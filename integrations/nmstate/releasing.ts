@@ -21,7 +21,7 @@ export function withoutMissingNics({ snapshot, set }: Holdings, find: NonNullabl
   return { set, snapshot: { ...snapshot, releasing } };
 }
 
-/** The node's policy that a line is in. */
+/** Returns the node's policy that a line is in. */
 function childOf({ claim }: Allocation): string {
   return childName(policyOfKey(claim), nodeNameOf(ownerOfKey(claim)) ?? "");
 }

@@ -69,7 +69,7 @@ function settersIn(policy: ScopedPolicy): Setter[] {
   return lists.size === 0 || policy.nodes.length === 0 ? [] : [{ ...policy, lists }];
 }
 
-/** The lists that a desired state sets, as far as it writes them out. An empty configuration removes all of them. */
+/** Returns the lists that a desired state sets, as far as it writes them out. An empty configuration removes all of them. */
 function listsOf(desiredState: unknown): Lists {
   const { config } = asDesiredState(desiredState)["dns-resolver"];
   const isRemoval = config !== undefined && Object.keys(raw(config)).length === 0;

@@ -75,7 +75,7 @@ function inItsTable(route: ReadRoute): ReadRoute {
   return isNamed ? route : { ...route, "table-id": mainTable };
 }
 
-/** The removal of all routes to the destination of a route, over its NIC and in its table. */
+/** Returns the removal of all routes to the destination of a route, over its NIC and in its table. */
 export function sameDestination(given: ReadRoute): ReadRoute {
   const route = inItsTable(given);
   const fields = ["destination", "next-hop-interface", "table-id", "vrf-name"];
@@ -83,7 +83,7 @@ export function sameDestination(given: ReadRoute): ReadRoute {
   return { ...Object.fromEntries(same), state: "absent" };
 }
 
-/** The removal of the routes through the subnet that leaves the NIC with a replaced address. */
+/** Returns the removal of the routes through the subnet that leaves the NIC with a replaced address. */
 function throughOldSubnet(
   { line, pool, desiredState }: Replaced,
   state: unknown,
@@ -104,7 +104,7 @@ function throughOldSubnet(
   });
 }
 
-/** The routes of a desired state. */
+/** Returns the routes of a desired state. */
 export function routesOf(desiredState: unknown): ReadRoute[] {
   return routesIn(asDesiredState(desiredState).routes.config);
 }
@@ -115,7 +115,7 @@ function routesIn(config: unknown): ReadRoute[] {
     .filter((route) => route !== undefined);
 }
 
-/** The subnets of the addresses that a desired state gives a NIC. */
+/** Returns the subnets of the addresses that a desired state gives a NIC. */
 function subnetsOf(desiredState: unknown, nic: unknown): Prefix[] {
   const own = asDesiredState(desiredState).interfaces.filter(({ name }) => name === nic);
   const listed = own.flatMap(({ ipv4, ipv6 }) => [...ipv4.address, ...ipv6.address]);

@@ -51,7 +51,7 @@ export function isPolicyOf({ name, origin }: ScopedPolicy, { claim }: Allocation
   return name === policy || name === childName(policy, nodeNameOf(ownerOfKey(claim)) ?? "");
 }
 
-/** The internal ports of Open vSwitch that policies make: those have addresses, though they are ports of a bridge. */
+/** Returns the internal ports of Open vSwitch that policies make: those have addresses, though they are ports of a bridge. */
 export function internalPortsOf(policies: readonly ScopedPolicy[]): ReadonlySet<string> {
   return new Set(
     policies.flatMap(({ desiredState }) =>

@@ -31,12 +31,12 @@ export function selectNodes(policy: Policy, nodes: readonly ClusterNode[]): Clus
   return selected;
 }
 
-/** The labels that the user wants a node to have: without what parks the policy. */
+/** Returns the labels that the user wants a node to have: without the one that parks the policy. */
 export function selectorOf({ nodeSelector }: Pick<Policy, "nodeSelector">): [key: string, value: string][] {
   return Object.entries(nodeSelector).filter(([key]) => key !== parkKey);
 }
 
-/** The nodes that have them. */
+/** Returns the nodes that have these labels. */
 export function selectedBy(policy: Pick<Policy, "nodeSelector">, nodes: readonly ClusterNode[]): ClusterNode[] {
   const selector = selectorOf(policy);
   return nodes.filter(({ labels }) => selector.every(([key, value]) => labels.get(key) === value));

@@ -6,7 +6,7 @@ import type { Path } from "../../schema/yaml.ts";
 import { asDesiredState, type Nic } from "./objects.ts";
 import { asTruth } from "./truth.ts";
 
-/** What is wrong with the form of a desired state, where rendering and clean-up rely on it. */
+/** Returns what is malformed in a desired state, where rendering and clean-up rely on its form. */
 export function stateIssues(desiredState: unknown): Issue[] {
   return [
     ...[["interfaces"], ["routes", "config"]].flatMap((path) => listIssue(desiredState, path) ?? []),

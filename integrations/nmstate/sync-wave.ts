@@ -23,7 +23,7 @@ export function inItsWave(
   return inWave(object, 1n + ((offset / BigInt(nodesPerSyncWave)) % waves));
 }
 
-/** The parked policy beside these, in the wave after all of them: its health is what a controller makes of it. */
+/** Returns the parked policy in the wave after all of these: the controller reports its health. */
 export function inLastWave(object: PolicyObject, { nodesPerSyncWave }: Policy): PolicyObject {
   return nodesPerSyncWave === undefined ? object : inWave(object, waves + 1n);
 }

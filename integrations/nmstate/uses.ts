@@ -55,8 +55,8 @@ function ownersOf(object: Bag, select: Select): (string | undefined)[] {
 }
 
 /**
- * The owners a selector selects; one `undefined` where that cannot be told. `label` is the node that a rendered policy
- * says it is for: of a hostname that no known node has, it tells which part is the name.
+ * Returns the owners that a selector selects; one `undefined` if they are unknown. `label` is the node in the label of a rendered
+ * policy: it shows which part of a hostname that no known node has is the node's name.
  */
 type Select = (selector: Bag, label: unknown) => (string | undefined)[];
 

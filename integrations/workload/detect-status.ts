@@ -5,7 +5,7 @@ import { type asContainer, asPod } from "../networks/objects.ts";
 /** The init container that looks for conflicts: what it finds is in the status of its pod. */
 export const detectContainer = "nodeippool-detect";
 
-/** What of the status of a pod is kept: what that container found, and whether others have run. */
+/** Returns the part of a pod's status that the controller keeps: what the init container found, and whether others have run. */
 export function keepDetected(pod: Bag): Bag {
   const ended = endIn(pod);
   if (ended === undefined) return {};
@@ -23,7 +23,7 @@ function keepRun({ restartCount, state, lastState }: Of<typeof asContainer>): Ba
   return { restartCount: hasRun || raw(lastState).terminated !== undefined ? 1 : 0 };
 }
 
-/** How the container ended last: also while it runs once more, or waits for that. */
+/** Returns how the init container ended last, also while it runs again or waits to. */
 function endIn(pod: Bag) {
   const own = asPod(pod).status.initContainerStatuses.find(({ name }) => name === detectContainer);
   return own?.state.terminated ?? own?.lastState.terminated;
@@ -34,7 +34,7 @@ export function hasRun(pod: Bag): boolean {
   return asPod(pod).status.containerStatuses.some(({ restartCount }) => restartCount !== 0);
 }
 
-/** The last message that the container left in a pod. */
+/** Returns the last message that the init container left in a pod. */
 export function messageIn(pod: Bag): string {
   return `${endIn(pod)?.message ?? ""}`;
 }

@@ -23,7 +23,7 @@ export function readNamespace(object: Bag): Namespace {
   return { labels: all, named: namedByNamespace(annotations) };
 }
 
-/** What is known of one without its object. */
+/** Returns a namespace whose object is unknown. */
 export function unknownNamespace(name: string): Namespace {
   return readNamespace({ metadata: { name } });
 }

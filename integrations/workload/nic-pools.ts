@@ -103,7 +103,7 @@ export function poolsForNic(
   };
 }
 
-/** The pools that allocate nothing now and are called by one of these names; all of them, if there are no names. */
+/** Returns the pools that allocate nothing now and are called by one of these names; all of them, if there are no names. */
 function unsoundFor(
   names: readonly string[],
   { unsound = new Map() }: Pick<Facts, "unsound">,

@@ -26,7 +26,7 @@ export function affinityWith(spec: unknown, nodes: readonly LabelExpression[]): 
   return { affinity: { nodeAffinity: { requiredDuringSchedulingIgnoredDuringExecution: { nodeSelectorTerms } } } };
 }
 
-/** What of the affinity of a pod that is about. */
+/** Returns the part of a pod's affinity that restricts its nodes. */
 export function affinityIn({ affinity }: Of<typeof asPodSpec>): Bag | undefined {
   const { nodeAffinity } = raw(affinity);
   return nodeAffinity === undefined ? undefined : { nodeAffinity };

@@ -126,7 +126,7 @@ export function assignedElement({ nic, element }: PodNetwork, ips: unknown): Bag
  *  ----------------------------+------------------------------------------------------------------
  *  of a StatefulSet            | the API server (`planned`): the name of each pod has its index
  *  the same, for certain nodes | the controller (`gated`): only it can restrict where they run
- *  of a Deployment             | the controller: only it can tell them apart
+ *  of a Deployment             | the controller: it gives each one an index
  */
 export function withPlannedPods(object: Bag, map: RenderedObject): RenderedObject {
   const { kind, metadata, spec: _, ...rest } = object;

@@ -57,7 +57,7 @@ function asksPools(object: Bag, { networks, namespaces }: PoolSources, { pools }
   return [...byPod, ...byNamespace].some(isOurs);
 }
 
-/** The texts in JSON that are no keys. */
+/** Returns the texts in JSON that are no keys. */
 function namesInText(json: string): string[] {
   return [...json.matchAll(/"([^"]+)"(?!\s*:)/g)].map(([, name = ""]) => name);
 }

@@ -25,9 +25,9 @@ export function notesOn(workspace: Workspace, proposal: Proposal): string[] {
 
 /** What render will refuse as manifests, and write as files. Of what has no address yet nothing is rendered. */
 function unsaidNotes({ plan, rendered }: Proposal): string[] {
-  const unsaid = plan.pending.length > 0 ? [] : (rendered().unsaid ?? []);
+  const inexpressible = plan.pending.length > 0 ? [] : (rendered().inexpressible ?? []);
   const asFiles = "As files: nodeippool render --format os-net-config --out FOLDER";
-  return unsaid.map(({ hint: _, ...issue }) => `Note: ${formatIssue(issue)}. ${asFiles}`);
+  return inexpressible.map(({ hint: _, ...issue }) => `Note: ${formatIssue(issue)}. ${asFiles}`);
 }
 
 /** Objects that ask for nothing. */

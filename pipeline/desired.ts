@@ -196,7 +196,7 @@ export function renderDesired({ parts }: Desired, holdings: Holdings): Rendered 
     instead: all.map(({ instead }) => instead).reduce(together, new Map()),
     added: all.flatMap(({ added }) => added),
     left: all.flatMap(({ left }) => left),
-    unsaid: all.flatMap(({ unsaid = [] }) => unsaid),
+    inexpressible: all.flatMap(({ inexpressible = [] }) => inexpressible),
     kept: all.flatMap(({ kept = [] }) => kept),
   };
 }

@@ -107,8 +107,8 @@ const renderable =
 type Write = (rendered: Rendered) => unknown;
 
 /** Throws IpamError `invalid` for what no object can say. */
-function refuseUnsaid({ unsaid = [] }: Rendered): void {
-  if (unsaid.length > 0) throw new IpamError("invalid", unsaid);
+function refuseInexpressible({ inexpressible = [] }: Rendered): void {
+  if (inexpressible.length > 0) throw new IpamError("invalid", inexpressible);
 }
 
 /** Objects that get nothing stop a surface that has no other way to say so. */
@@ -119,7 +119,7 @@ function refusalOf(issues: readonly Issue[]): IpamError | undefined {
 }
 
 /** One order for all surfaces. Most of them write objects as they are rendered. */
-export function guardsOf(write: Write = refuseUnsaid): readonly Guard[] {
+export function guardsOf(write: Write = refuseInexpressible): readonly Guard[] {
   return [noConflicts, noRenames, noMisspelt, nothingPending, releasesMeant, manifestsAgree, renderable(write)];
 }
 

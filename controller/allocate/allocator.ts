@@ -258,14 +258,14 @@ export class Allocator implements Finder {
     return this.shown.occupied(sound, this.record.lines);
   }
 
-  /** Is there a line that a reset will free, once it was held long enough? */
+  /** Returns whether a reset will free a line once it was held long enough. */
   async hasToFree(key: string): Promise<boolean> {
     const { releasing } = await this.record.get();
     const lines = releasing.filter((line) => this.resets.isAbout(line, key));
     return this.proof.proven(lines, await this.inputs(), true).length > 0;
   }
 
-  /** Is anything on record that was given for a source? */
+  /** Returns whether the record has a line of a source. */
   hasLines(source: string): boolean {
     const { allocations, releasing } = this.record.latest ?? emptySnapshot;
     return [...allocations, ...releasing].some(({ claim }) => this.sourceOf(claim) === source);

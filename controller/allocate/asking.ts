@@ -7,7 +7,7 @@ import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import type { IsMachine } from "./occupied.ts";
 
-/** Is it a pool itself? Other objects define pools among other things. */
+/** Returns whether an object is a NodeIPPool. Objects of other kinds may define pools, too. */
 export function isNodeIPPool(object: Seen): boolean {
   return nameOfKind(object) === poolKind;
 }
@@ -32,12 +32,12 @@ export function readerOf(object: Seen, integrations: readonly ClusterIntegration
   return integrations.find((one) => isReadBy(one, object));
 }
 
-/** Does an integration read objects of a kind, as keys have it? */
+/** Returns whether an integration reads objects of a kind, as keys have it. */
 export function readsKind({ reads }: ClusterIntegration, name: string): boolean {
   return reads.some(({ kind, group }) => kindInGroup(kind, group) === name);
 }
 
-/** May objects that an integration reads define pools? */
+/** Returns whether an integration's objects may define pools. */
 export function definesPools({ pools }: ClusterIntegration): boolean {
   return pools !== undefined;
 }
@@ -56,12 +56,12 @@ export function readObjects(world: World, integrations: readonly ClusterIntegrat
   );
 }
 
-/** Does an object ask for addresses? One that is being deleted does not. */
+/** Returns whether an object asks for addresses. An object that is being deleted does not. */
 export function asks(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
   return object.metadata.deletionTimestamp === undefined && integrations.some((one) => isReadBy(one, object));
 }
 
-/** Is it an object that an integration reads to see who asks? One that the controller made is not, and not kept whole. */
+/** Returns whether an integration reads an object as a source. Objects that the controller made are no sources. */
 export function isReadBy({ reads }: ClusterIntegration, object: Seen): boolean {
   return (
     !isManaged(object) &&
@@ -69,7 +69,7 @@ export function isReadBy({ reads }: ClusterIntegration, object: Seen): boolean {
   );
 }
 
-/** Does an object that another program made for an owner go with it? The owner is being deleted then. */
+/** Returns whether another program's object goes with its owner, which is being deleted. */
 export function goesWithOwner(object: Seen, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const { owners } = world.concerns(object);
   const [owner] = owners === "all" ? [] : owners;
@@ -77,7 +77,7 @@ export function goesWithOwner(object: Seen, world: World, integrations: readonly
   return integrations.some(({ made }) => made?.takesOver?.(object, owner, undefined) === true);
 }
 
-/** Is a node the machine of an owner, by its object as it is seen? */
+/** Returns a function that tells whether a node is the machine of an owner. */
 export function machinesIn(world: World, integrations: readonly ClusterIntegration[]): IsMachine {
   return (owner, name) => {
     const node = world.owner(nodeOwner(name));

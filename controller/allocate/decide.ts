@@ -22,11 +22,11 @@ export interface Question {
   readonly claims: readonly Claim[];
   readonly owners: ReadonlySet<string>;
   readonly set: string;
-  /** Does a claim get nothing new now? Its node is not Ready, say. */
+  /** Returns whether a claim gets nothing new now, because its node is not Ready, for example. */
   readonly isWaiting: (claim: Claim) => boolean;
   /** Claims, by their keys, that must get nothing new, and why: what they ask for cannot hold together with what somebody has. */
   readonly conflicting: ReadonlyMap<string, Issue>;
-  /** Does the owner of a claim show to have what it asks for? Then that is nothing new. */
+  /** Returns whether the owner of a claim already shows what it asks for. */
   readonly isObserved: (claim: Claim) => boolean;
   /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
   readonly refused: readonly Pending[];

@@ -27,7 +27,7 @@ export class FailingObjects {
     this.found = new WeakMap();
   }
 
-  /** Does the work for these objects. Where it throws, rejects those on which it does, and throws `conflict`: without them it is to be done again. */
+  /** Does the work for these objects. If it throws, rejects the objects that make it throw, and throws `conflict`: the work is repeated without them. */
   guard<T>(objects: readonly SourceObject[], work: (objects: readonly SourceObject[]) => T): T {
     try {
       return work(objects);

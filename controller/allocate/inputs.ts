@@ -228,13 +228,13 @@ function readAlone(
   return { owners, ...(why === undefined ? {} : { why }) };
 }
 
-/** Is it a source that is being deleted, and what was made of it stays? */
+/** Returns whether a source is being deleted, and the objects made of it stay. */
 function isLeft(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
   const { made } = readerOf(object, integrations) ?? {};
   return object.metadata.deletionTimestamp !== undefined && made?.outlivesSource === true;
 }
 
-/** Is it an object of which nothing is to be changed now? */
+/** Returns why an object is paused; undefined if it is not. */
 export function whyPaused(object: Seen, world: World, integrations: readonly ClusterIntegration[]): string | undefined {
   const { recording } = readerOf(object, integrations) ?? {};
   return recording?.owners?.whyPaused?.(object, (key) => world.get(key));

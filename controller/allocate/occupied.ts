@@ -31,7 +31,7 @@ export interface Observation extends Use {
 
 /** What nobody else is given. */
 export interface Taken extends MaybeBlock {
-  /** Who may have it; undefined if that is nobody. */
+  /** The owner that may have it; undefined if none may. */
   readonly owner: string | undefined;
   readonly shown: readonly Observation[];
 }
@@ -50,7 +50,7 @@ export interface Occupied {
   readonly collisions: ReadonlyMap<string, readonly string[]>;
 }
 
-/** Is a node, by its name, the machine that the addresses of an owner are for, as far as the cluster says? */
+/** Returns whether the cluster says that a node, by its name, is the machine of an owner. */
 export type IsMachine = (owner: string, node: string) => boolean;
 
 /**
@@ -187,7 +187,7 @@ export function without(pool: Pool, { taken, outside }: Occupied): Pool {
   return { ...pool, automatic, assignable: union(pool.assignable, rangeIn(outside)) };
 }
 
-/** Is what is shown in one of these lines? A block counts with its ends. Which network it is of, only a text says that names its pool. */
+/** Returns whether one of these lines has what is shown. A block matches by its ends. Only a report that names a pool tells the network. */
 function hasIt(
   { allocations, releasing }: OwnLines,
   use: Use,
@@ -203,7 +203,7 @@ function hasIt(
   return allocations.some(isIt) || (use.pool !== pool.name && releasing.some(isIt));
 }
 
-/** Is a line of the network of a pool? Two networks may have the same address. The record knows the network of a pool that is defined no more. */
+/** Returns whether a line is of a pool's network. Two networks may have the same address. The record knows the network of a deleted pool. */
 function isOfNetwork(
   { pool: of }: Allocation,
   pool: Pool,

@@ -60,13 +60,13 @@ export class OwnerState {
     this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(mustStay)]) : this.waiting;
   }
 
-  /** Does an owner get nothing new? Where it is only its node that is not Ready, it gets what it is shown to have. */
+  /** Returns whether an owner gets nothing new. If only its node is not Ready, it still gets what it shows. */
   isWaiting(owner: string, isObserved: boolean): boolean {
     const isMerelyUnready = this.isReporting && !isWaiting(owner, this.world, this.integrations);
     return this.waiting.has(owner) && !(isObserved && isMerelyUnready);
   }
 
-  /** Can an integration make nothing for an owner? */
+  /** Returns whether an integration can make no object for an owner. */
   isBarred({ name }: Pick<ClusterIntegration, "name">, owner: string): boolean {
     return this.unservable.get(name)?.has(owner) ?? false;
   }
@@ -132,7 +132,7 @@ export class OwnerState {
   }
 }
 
-/** Does an integration have an owner wait? Then nothing that it has is taken away, either. */
+/** Returns whether an integration makes an owner wait: it gets nothing new and loses nothing. */
 export function isWaiting(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.owner(owner);
   if (object === undefined) return false;

@@ -41,7 +41,7 @@ function joined(pools: readonly ClusterPool[], one: ClusterPool): ClusterPool[] 
   return pools.map((pool) => (pool === same ? both : pool));
 }
 
-/** Is it this object that defines a pool? */
+/** Returns whether an object defines a pool. */
 export function isDefinedBy(pool: ClusterPool, key: string): boolean {
   return definersOf(pool).includes(key);
 }

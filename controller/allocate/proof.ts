@@ -102,13 +102,13 @@ export class Proof {
     }
   }
 
-  /** Is a kind not served that tells about a line? Then it proves nothing that no object of it is here. */
+  /** Returns whether a kind that may show a line was never listed. A missing object proves nothing then. */
   isBlind({ claim }: Allocation): boolean {
     const part = this.partOf(claim);
     return part === undefined || !part.kinds.every((kind) => this.world.isListed(nameOfKind(kind)));
   }
 
-  /** Does an owner exist that the watch does not show? What is not seen proves nothing: the server is asked. */
+  /** Returns whether the server has an owner that the watch does not show. What the watch does not show proves nothing. */
   async isBack(owner: string): Promise<boolean> {
     const key = this.world.keyOfOwner(owner);
     if (key === undefined || !this.world.isGone(owner)) return false;
@@ -146,7 +146,7 @@ export class Proof {
     return integrationOf(claim, this.deps.integrations)?.recording;
   }
 
-  /** Has another controller changed what was made for an owner, and the watch does not show it yet? */
+  /** Returns whether another controller changed an owner's object, and the watch does not show it yet. */
   private async isMadeAnew(owner: string): Promise<boolean> {
     for (const made of this.world.ofOwner(owner).filter(isManaged))
       if (await isOutdated(objectKey(made), made, this.world, this.deps.objects)) return true;

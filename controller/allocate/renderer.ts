@@ -84,7 +84,7 @@ export class Renderer {
     this.failing = new FailingObjects(deps);
   }
 
-  /** Is something made of this source, by its key, for many owners together? */
+  /** Returns whether one object is made of a source for all its owners. */
   isShared(source: string): boolean {
     const isOf = (one: ClusterIntegration, { isShared, isOwnSource, ...kind }: WatchedKind) =>
       isShared && (isOwnSource ? nameOfKind(kind) === kindOf(source) : readsKind(one, kindOf(source)));

@@ -41,12 +41,12 @@ export class Resets {
     this.begun = new Map(this.possible(pools).map((reset) => [reset.key, linesOf(reset)]));
   }
 
-  /** Was a reset begun for this object? It is, until the next begin, if it asks no more. */
+  /** Returns whether a reset has begun for this object. This stays true until the next one begins, even if the object no longer asks. */
   hasBegun(key: string): boolean {
     return this.begun.has(key);
   }
 
-  /** Is a line one of those that a reset, or this one, is about? */
+  /** Returns whether a reset, or this one, covers a line. */
   isAbout(line: Allocation, key?: string): boolean {
     const about = key === undefined ? [...this.begun.values()] : [this.begun.get(key)];
     return about.some((lines) => lines?.has(keyOfLine(line)));

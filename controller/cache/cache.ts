@@ -49,12 +49,12 @@ export class Cache {
     if (isFirst) for (const one of this.readers) one.listed(kind);
   }
 
-  /** Was this kind ever listed? Else it says nothing that no object of it is here. */
+  /** Returns whether a kind was ever listed. If not, a missing object proves nothing. */
   isListed(kind: string): boolean {
     return this.kindsListed.has(kind);
   }
 
-  /** Is a kind followed, so that it is known what changes in it? */
+  /** Returns whether the watch of a kind is connected. */
   follow(kind: string, isFollowed: boolean): void {
     for (const one of this.readers) one.followed(kind, isFollowed);
   }
@@ -86,7 +86,7 @@ export class Cache {
     if (this.get(key)?.metadata.uid === ended.metadata.uid) this.delete(key);
   }
 
-  /** Is it gone since? Where labels select what a watch shows, one that lost its label is gone there, and has a new version. */
+  /** Returns whether an object is gone since. A watch by labels reports an object that lost its label as deleted, with a new version. */
   private isOver({ metadata }: Seen, kind: CachedKind): boolean {
     const last = this.ended.get(metadata.uid);
     const isNewer = last !== undefined && BigInt(metadata.resourceVersion) > BigInt(last);
@@ -138,13 +138,13 @@ export class Cache {
   }
 }
 
-/** Does nothing keep an object that is being deleted? The watch may have told of its end already. */
+/** Returns whether an object is being deleted and has no finalizer. The watch may have reported its end already. */
 function isEnded({ metadata }: Seen): boolean {
   const { deletionTimestamp, deletionGracePeriodSeconds = 0, finalizers = [] } = metadata;
   return deletionTimestamp !== undefined && finalizers.length === 0 && deletionGracePeriodSeconds === 0;
 }
 
-/** Is it a version that was overtaken, or the same? We hear of our own writes twice. */
+/** Returns whether a version is not newer than the cached one. The watch repeats the controller's own writes. */
 function isOlder(a: Seen, b: Seen): boolean {
   return a.metadata.uid === b.metadata.uid && BigInt(a.metadata.resourceVersion) <= BigInt(b.metadata.resourceVersion);
 }

@@ -4,8 +4,8 @@ import type { Seen } from "./seen.ts";
 import type { World } from "./world.ts";
 
 /**
- * Asks the server how an object is now: somebody else was there before, or nobody knows what became of a write. `read` gets the
- * whole of it.
+ * Reads an object from the server into the cache: another controller wrote it first, or the outcome of a write is unknown. `read` gets the
+ * whole object.
  */
 export async function refresh(
   key: string,
@@ -24,7 +24,7 @@ export async function refresh(
   return undefined;
 }
 
-/** Has the server an object otherwise than it was seen? From now on it is seen so. */
+/** Returns whether an object on the server differs from what the cache has. The cache has the server's from then on. */
 export async function isOutdated(
   key: string,
   seen: Seen | undefined,
@@ -34,7 +34,7 @@ export async function isOutdated(
   return world.isChanged(seen, await refresh(key, world, objects));
 }
 
-/** An object as the server has it; undefined if it has none. */
+/** Returns an object as the server has it; undefined if it has none. */
 export function fetched(key: string, world: World, objects: Objects): Promise<Stored | undefined> {
   const { name, namespace } = namesOf(key);
   return objects.get(world.kind(kindOf(key)), name, namespace);
@@ -43,7 +43,7 @@ export function fetched(key: string, world: World, objects: Objects): Promise<St
 /** So many requests are sent at once for one decision. */
 const maxInFlight = 16;
 
-/** Asks for each, some at a time. */
+/** Asks for all items, at most `maxInFlight` at once. */
 export async function inParallel<Item, Answer>(
   items: readonly Item[],
   ask: (item: Item) => Promise<Answer>,

@@ -41,12 +41,12 @@ export class World implements CacheReader {
     else if (this.lost.delete(kind) && this.isReporting()) this.changed({ owners: "all", sources: [] }, `${kind}/`);
   }
 
-  /** Was this kind ever listed? Else it says nothing that no object of it is here. */
+  /** Returns whether a kind was ever listed. If not, a missing object proves nothing. */
   isListed(kind: string): boolean {
     return this.cache.isListed(kind);
   }
 
-  /** Do owners report what they have? Else somebody may have an address that neither the record nor a report shows here. */
+  /** Returns whether the reports of all owners are watched. If not, an owner may have an address that neither the record nor the cache shows. */
   isReporting(): boolean {
     return this.lost.size === 0;
   }
@@ -56,7 +56,7 @@ export class World implements CacheReader {
     return [...this.kinds.values()];
   }
 
-  /** Is a kind watched? */
+  /** Returns whether a kind is watched. */
   hasKind(kind: string): boolean {
     return this.kinds.has(kind);
   }
@@ -88,7 +88,7 @@ export class World implements CacheReader {
     return this.get(this.keyOfOwner(owner) ?? "");
   }
 
-  /** Is an owner an object, and not there? */
+  /** Returns whether an owner is an object, and that object is missing. */
   isGone(owner: string): boolean {
     return this.keyOfOwner(owner) !== undefined && this.owner(owner) === undefined;
   }
@@ -126,12 +126,12 @@ export class World implements CacheReader {
     return [...(this.bySource.get(source)?.values() ?? [])];
   }
 
-  /** Does it bear the annotation that asks for a reset? */
+  /** Returns whether an object has the annotation that asks for a reset. */
   asksReset(key: string): boolean {
     return this.asking.has(key);
   }
 
-  /** Is an object another one than it was, as far as anything is decided by it? */
+  /** Returns whether an object changed in anything that a decision depends on. */
   isChanged(before: Seen | undefined, now: Seen | undefined): boolean {
     const one = before ?? now;
     if (one !== undefined && this.kindFor(one).ignoresStatus) return !isSameButStatus(before, now);
@@ -181,7 +181,7 @@ export class World implements CacheReader {
 
 const noConcern: Concern = { owners: [], sources: [] };
 
-/** Are these two the same object with the same spec, of which a server counts the changes, and the same marks? */
+/** Returns whether two objects have the same uid, generation, labels and annotations. */
 function isSameButStatus(before: Seen | undefined, now: Seen | undefined): boolean {
   const [had, has] = [before, now].map((object) => {
     const { uid, generation, labels, annotations, deletionTimestamp, finalizers } = object?.metadata ?? {};

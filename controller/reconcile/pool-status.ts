@@ -164,7 +164,7 @@ function offsetsOf(pool: Pool, live: readonly Allocation[]): number[] {
   return offsets.sort((a, b) => a - b);
 }
 
-/** Has somebody emptied the list of offsets, which asks for a reset? Then the count beside it is as we wrote it. */
+/** Returns whether the list of offsets was emptied, which asks for a reset. The count beside it is then as the controller wrote it. */
 export function isEmptied({ metadata, status }: Seen, pool: Pool | undefined, live: readonly Allocation[]): boolean {
   const { allocated, "allocated-offsets": offsets, observedGeneration } = asBag(status) ?? {};
   // Of another range there may be no offsets at all.

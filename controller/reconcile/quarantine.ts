@@ -26,10 +26,10 @@ interface Found extends Detected {
 /** What a pool says of its addresses that others have. */
 interface Conflicts {
   readonly known: PoolConflicts;
-  /** Who has which address of the pool on record. */
+  /** The lines of the pool on record. */
   readonly lines: readonly Allocation[];
   readonly found: readonly Found[];
-  /** May the address of a claim be left out beside those of these claims? */
+  /** Returns whether the address of a claim may be left out beside those of these claims. */
   readonly mayLeaveOut: (claim: string, conflicting: ReadonlySet<string>) => boolean;
   /** Claims of all pools that are. */
   readonly conflicting: ReadonlySet<string>;
@@ -90,7 +90,7 @@ export class Quarantine {
     );
   }
 
-  /** Has a pool say what it is to; its lines are those that are live. Throws `conflict` where it, or who found that, is otherwise by now. */
+  /** Writes the conflicts of a pool into its status; `live` are its lines. Throws `conflict` if the pool, or an object that found one, changed since. */
   async write(pool: Seen, lines: readonly Allocation[], conflicting: ReadonlySet<string>): Promise<Seen> {
     const known = poolConflictsOf(pool);
     if (known.size + this.telling.size === 0) return pool;

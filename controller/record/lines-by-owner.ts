@@ -27,7 +27,7 @@ export class LinesByOwner {
     return this.byOwner.get(owner) ?? emptySnapshot;
   }
 
-  /** Has a claim an address of one of its pools? */
+  /** Returns whether a claim has an address of one of its pools. */
   hasLine(claim: Asking): boolean {
     return this.of(formatOwner(claim.owner)).allocations.some(isOf(claim));
   }

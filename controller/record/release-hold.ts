@@ -51,7 +51,7 @@ export class ReleaseHold {
     this.held = new Map(releasing.map((line) => [keyOfLine(line), seen(line)]));
   }
 
-  /** Has an owner something that it is to lose? */
+  /** Returns whether an owner has releasing lines. */
   hasOwner(owner: string): boolean {
     return this.owners.has(owner);
   }
@@ -62,7 +62,7 @@ export class ReleaseHold {
     return now - (this.held.get(keyOfLine(line))?.first ?? now);
   }
 
-  /** Is there a line that is to be seen all the time now? */
+  /** Returns whether a releasing line needs frequent reads of the record now. */
   isRunning(): boolean {
     const now = this.clock.now();
     return [...this.held.values()].some(({ line }) => {

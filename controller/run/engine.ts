@@ -59,13 +59,13 @@ export class Engine {
   private isAll = true;
   private deciding: ReadonlySet<string> = new Set();
   /** Objects that say how they stand once it is decided what they have: they may have come back with another wish. */
-  private readonly unsaid = new Set<string>();
-  /** Are all of them being looked at, batch by batch? */
+  private readonly unreported = new Set<string>();
+  /** Whether all owners are being decided, batch by batch. */
   private isRound = false;
   private isOpen = false;
   /** What did not fit the record when somebody was looked at last. */
   private misfits = "";
-  /** Was everything decided upon once? */
+  /** Whether every owner was decided once. */
   hasDecided = false;
 
   constructor(deps: Dependencies) {
@@ -161,10 +161,10 @@ export class Engine {
     if (verb === "apply") return this.applier.apply(object);
     if (verb === "reset") return this.resetter.reset(object);
     if (verb === "releasing") return this.stillReleasing.tell();
-    return this.isUndecided(object) ? void this.unsaid.add(object) : this.reporter.report(object);
+    return this.isUndecided(object) ? void this.unreported.add(object) : this.reporter.report(object);
   }
 
-  /** Is an object an owner for whom it is still to be decided? */
+  /** Returns whether an object is an owner that waits for a decision. */
   private isUndecided(key: string): boolean {
     const object = this.world.get(key);
     if (object === undefined || lacksFinalizer(object, this.integrations)) return false;
@@ -173,9 +173,9 @@ export class Engine {
     return owners !== "all" && owners.some((owner) => this.world.keyOfOwner(owner) === key && isWaited(owner));
   }
 
-  private sayUnsaid(): void {
-    for (const key of [...this.unsaid].filter((one) => !this.isUndecided(one))) {
-      this.unsaid.delete(key);
+  private reportUnreported(): void {
+    for (const key of [...this.unreported].filter((one) => !this.isUndecided(one))) {
+      this.unreported.delete(key);
       this.queue.addAfter(`report ${key}`, this.timing.settle);
     }
   }
@@ -242,7 +242,7 @@ export class Engine {
       throw error;
     } finally {
       this.deciding = new Set();
-      this.sayUnsaid();
+      this.reportUnreported();
     }
   }
 

@@ -4,11 +4,11 @@ import type { WatchState } from "../../kube/index.ts";
 export interface Vitals {
   /** The state of the watch of each kind. */
   readonly watches: ReadonlyMap<string, WatchState>;
-  /** Was everything decided upon once? */
+  /** Whether every owner was decided once. */
   readonly hasDecided: boolean;
   /** For how long the oldest key of the queue has been waiting, in milliseconds. */
   readonly oldest: number;
-  /** Was it told to stop? */
+  /** Whether the controller was told to stop. */
   readonly isStopping: boolean;
 }
 

@@ -135,7 +135,7 @@ function counted({ allocator, queue }: Engine, watches: Counted["watches"]): Cou
   };
 }
 
-/** Was that done in so many milliseconds? */
+/** Returns whether a promise was fulfilled within so many milliseconds. */
 async function within(ms: number, work: Promise<unknown>): Promise<boolean> {
   const done = new AbortController();
   await Promise.race([work.finally(() => done.abort()), realClock.sleep(ms, done.signal)]);

@@ -47,7 +47,7 @@ export class Applier {
     this.rollouts = new Rollouts(world, wanted, allocator);
   }
 
-  /** Something may have changed in how an object fares: others of its source may start by that. */
+  /** The health of an object may have changed: others of its source may start by that. */
   health(key: string): void {
     const there = this.world.get(key);
     const origin = this.originOf(key, there);
@@ -127,7 +127,7 @@ export class Applier {
     if (change === "refuse") await this.refuse(key, there, source, this.wanted.get(key)?.object, made);
   }
 
-  /** Is an owner only to lose what it has? Of one that nobody knows, or that waits for another address, all stays. */
+  /** Returns whether an owner has releasing lines alone. If the owner is unknown, or waits for another address, its objects stay. */
   private isOver(owner = "", source: string): boolean {
     const { allocations, releasing } = this.allocator.record.lines.of(owner);
     const isLeaving = releasing.length > 0 && allocations.length === 0 && !this.allocator.pending.has(owner);
@@ -164,7 +164,7 @@ export class Applier {
     return !isLeaving && this.allocator.record.lines.of(owner).releasing.length === 0;
   }
 
-  /** Is it otherwise than wanted by its digest alone, and not because something else is wanted since? */
+  /** Returns whether an object differs by its digest alone, and the controller wants what it wanted when it wrote it. */
   private isOpen(key: string, wanted: WantedObject | undefined, there: Seen | undefined): boolean {
     if (wanted === undefined || there === undefined || wanted.isChanged === true) return false;
     return this.compared.isOpen(key, wanted.fingerprint, there);
@@ -181,7 +181,7 @@ export class Applier {
     this.compared.note(key, fingerprint, { wanted: object, stored, kind: this.world.kindFor(object) });
   }
 
-  /** Is it made of what many owners have, and do some have it still? Then it stays, also without what asked for it. */
+  /** Returns whether an object lists several owners, and one of them has a line still. It then stays, even without its source. */
   private isListing(key: string, source: string): boolean {
     return this.world.kind(kindOf(key)).isShared === true && this.allocator.hasLines(source);
   }

@@ -28,11 +28,11 @@ export function fingerprint(object: RenderedObject, kind: WatchedKind): Fingerpr
 
 interface Circumstances {
   readonly protection?: string;
-  /** Is an object of another program to be taken over, or to go with its owner? */
+  /** The object of another program is taken over, or goes with its owner. */
   readonly isTakenOver?: boolean;
-  /** Is an object of ours neither replaced by another one nor deleted, because what it says may be in use? */
+  /** The controller's object is neither replaced nor deleted, because the address that it shows may be in use. */
   readonly isKept?: boolean;
-  /** Did the controller create it with what is wanted? Then it is otherwise because it was changed as it was created, and would be again. */
+  /** The controller created it with what is wanted: a webhook changed it then, and would change it again. */
   readonly wasApplied?: boolean;
 }
 
@@ -77,7 +77,7 @@ export function changeOf(
   return isAsWanted(wanted, there) ? "none" : "replace";
 }
 
-/** Is what is wanted written, or was it to be compared with what somebody else made? */
+/** Returns whether a change needs the content of the wanted object: to write it, or to compare it with another program's. */
 export function isOfContent(change: Change, { takesOver, whyRefused }: MadeObjects): boolean {
   if (change === "delete") return whyRefused !== undefined;
   return isWrite(change) || (change === "refuse" && takesOver !== undefined);
@@ -87,7 +87,7 @@ export function isWrite(change: Change): boolean {
   return change === "create" || change === "replace";
 }
 
-/** Does it take an object away? */
+/** Returns whether a change removes an object. */
 export function isEnd(change: Change): boolean {
   return change === "delete" || change === "unprotect";
 }

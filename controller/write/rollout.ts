@@ -16,7 +16,7 @@ export class Rollout {
   private readonly waiting = new Set<string>();
   private readonly counts = { available: 0, failing: 0, progressing: 0, unreachable: 0 };
 
-  /** Says how an object fares; undefined if it is not there. */
+  /** Returns the health of an object; undefined if it is not there. */
   set(key: string, health: RolloutHealth | undefined): void {
     const before = this.health.get(key);
     if (before === health) return;
@@ -28,7 +28,7 @@ export class Rollout {
     }
   }
 
-  /** May this object be changed now? If so it counts as on its way. */
+  /** Returns whether an object may be changed now. If so, it counts as on its way. */
   start(key: string, limit: number): boolean {
     const others = this.counts.failing - (this.health.get(key) === "failing" ? 1 : 0);
     const isOn = this.health.get(key) === "progressing";
@@ -46,7 +46,7 @@ export class Rollout {
     this.waiting.delete(key);
   }
 
-  /** Is there no object, nor one that waits? */
+  /** Returns whether the rollout has no object, and none waits. */
   isIdle(): boolean {
     return this.health.size === 0 && this.waiting.size === 0;
   }

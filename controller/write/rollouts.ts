@@ -34,7 +34,7 @@ export class Rollouts {
 
   /** Counts an object as the cache shows it. */
   see(key: string, origin: MadeOf): void {
-    this.gate(origin).set(key, this.faresOf(key, origin));
+    this.gate(origin).set(key, this.healthOf(key, origin));
   }
 
   /** Returns whether an object may be written now. If so, it is on its way until `written`. */
@@ -74,12 +74,12 @@ export class Rollouts {
     const gate = new Rollout();
     this.gates.set(origin.source, gate);
     const made = origin.integration.made?.rollout === undefined ? [] : this.world.ofSource(origin.source);
-    for (const key of made.filter((one) => isManaged(one)).map(objectKey)) gate.set(key, this.faresOf(key, origin));
+    for (const key of made.filter((one) => isManaged(one)).map(objectKey)) gate.set(key, this.healthOf(key, origin));
     return gate;
   }
 
-  /** Returns how an object fares; undefined if there is none. One that only takes addresses off its owner stops no rollout by failing. */
-  private faresOf(key: string, { source, integration: { made } }: MadeOf): RolloutHealth | undefined {
+  /** Returns the health of an object; undefined if there is none. One that only takes addresses off its owner stops no rollout by failing. */
+  private healthOf(key: string, { source, integration: { made } }: MadeOf): RolloutHealth | undefined {
     if (this.writing.has(key)) return "progressing";
     const object = this.world.get(key);
     if (object === undefined) return undefined;

@@ -6,7 +6,7 @@ export interface Status {
   readonly conditions: readonly Bag[];
 }
 
-/** Has the kind `observedGeneration` in its conditions, and a heartbeat beside the time of transition? */
+/** Whether conditions have `observedGeneration`, and `lastHeartbeatTime`. */
 export interface Style {
   readonly generation?: number | undefined;
   readonly hasHeartbeat: boolean;

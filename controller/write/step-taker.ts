@@ -17,7 +17,7 @@ export class StepTaker {
     this.observer = observer;
   }
 
-  /** Is an object already as a step is to make it? */
+  /** Returns whether an object already is as a step makes it. */
   isMet(step: Step): boolean {
     return step.verb === "apply" && isSuperset(this.latestOf(step.object).spec, step.spec);
   }

@@ -25,7 +25,7 @@ export class Writer {
     this.world = world;
   }
 
-  /** Is what was read then too old to create or delete an object by it? timing.ts says why that matters. */
+  /** Returns whether a record that was read at `readAt` is too old to create or delete an object (see timing.ts). */
   isTooOld(readAt: number | undefined): boolean {
     return readAt === undefined || this.deps.clock.now() - readAt > this.deps.timing.send;
   }

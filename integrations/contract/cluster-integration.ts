@@ -18,12 +18,12 @@ import type { Step } from "./step.ts";
  */
 export interface ClusterIntegration<Model = unknown> extends Integration<Model>, ClusterPart {}
 
-/** What such an integration has besides. */
+/** The parts of an integration that only the controller uses. */
 export interface ClusterPart {
   readonly recording: Recording;
-  /** Absent where nobody finds that out. */
+  /** Absent where its owners do not find that out. */
   readonly detection?: Detection;
-  /** Absent where it leaves all objects of others alone, and nothing holds its own back. */
+  /** Absent where it takes over no object, and nothing delays its own. */
   readonly made?: MadeObjects;
   /**
    * The steps by which an object that asks says how it stands. Of those about its spec and status, none is taken after one that must wait.

@@ -2,15 +2,15 @@ import type { Authority, Family, Pool } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 
-/** What an integration is told of the world besides its own objects. */
+/** What an integration gets besides its own objects. */
 export interface Facts {
   readonly nodes: readonly ClusterNode[];
   readonly pools: ReadonlyMap<string, Pool>;
   /** In a cluster: the uid of each NodeIPPool. */
   readonly poolUids?: ReadonlyMap<string, string>;
-  /** In a cluster: claims, by their keys, for whose addresses hosts answer that are none of its own. */
+  /** In a cluster: the keys of claims for whose addresses unknown hosts answer. */
   readonly conflicting?: ReadonlySet<string>;
-  /** In a cluster: NodeIPPools that are there, and of which nothing may be taken now. */
+  /** In a cluster: NodeIPPools that exist, and give nothing now. */
   readonly unsound?: ReadonlyMap<string, UnsoundPool>;
   /** In a cluster: objects that ask for all owners and cannot be served now, such as networks, each with the reason. */
   readonly unserved?: ReadonlyMap<Bag, string>;
@@ -18,19 +18,19 @@ export interface Facts {
   readonly find?: (key: string) => Bag | undefined;
   /** In a cluster: all objects of a kind, as keys have it. */
   readonly allOf?: (kind: string) => readonly Bag[];
-  /** Who asks: what a pool of the other authority gives is not decided here. Default `Plan`. */
+  /** The authority that decides: pools of the other one are not decided here. Default `Plan`. */
   readonly authority?: Authority;
 }
 
-/** A NodeIPPool of which nothing may be taken now. */
+/** A NodeIPPool that gives nothing now. */
 export interface UnsoundPool {
   readonly why: string;
   /** The controller allocates nothing of it in any case. */
   readonly isPlanned: boolean;
   /** The owners that have addresses of it on record. */
   readonly owners: ReadonlySet<string>;
-  /** If there may be others, because a part of the record cannot be read: the family of their addresses. */
+  /** The family of addresses that others may have, if a part of the record cannot be read. */
   readonly unread?: Family;
-  /** As it is defined, if that can be read. */
+  /** The pool as it is defined, if that can be read. */
   readonly whole?: Pool;
 }

@@ -46,8 +46,8 @@ export interface Rendered {
   readonly added: readonly RenderedObject[];
   /** Releasing addresses that none of them takes off. */
   readonly left: readonly Left[];
-  /** What no object can say, and files of a format can; who writes objects refuses it. */
-  readonly unsaid?: readonly Issue[];
+  /** What no object can express, and files of a format can: writing objects refuses it. */
+  readonly inexpressible?: readonly Issue[];
   /** In a cluster: owners whose objects stay as they are, because nobody can tell what they are to be. */
   readonly kept?: readonly string[];
 }

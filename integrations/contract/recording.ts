@@ -13,8 +13,8 @@ export interface Recording {
   /** The keys of objects by which an address may be free, beside its owner and what asked for it: the server is asked for them first. */
   evidenceOf?(line: Allocation): readonly string[];
   /**
-   * Those of its releasing lines that are known to be off their owners, given what concerns these owners. Only evidence counts, never
-   * time. In a reset somebody says that the reports of the owners are up to date. `find` finds other objects by their keys.
+   * Returns the releasing lines that are known to be off their owners, by the objects that concern these owners. Only evidence counts, never
+   * time. In a reset a person confirms that the reports of the owners are up to date. `find` finds other objects by their keys.
    */
   gone(
     objects: readonly Bag[],
@@ -31,32 +31,32 @@ export interface Recording {
 
 /** Rules about an owner, by its object. `find` finds other objects by their keys. */
 export interface OwnerRules {
-  /** Of the claims of one owner, those with one word are served together or not at all; absent where those of one source are. */
+  /** Returns a key: an owner's claims with the same key are served together or not at all. Absent where the claims of one source are. */
   shareOf?(claim: string): string;
-  /** Why an object is paused, with the next step, if it or what it belongs to is. Nothing is allocated, written or released for it then. */
+  /** Returns why an object is paused, with the next step; undefined if it is not. Nothing is allocated, written or released for a paused object. */
   whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
   /** The finalizer that an owner has before an object is made for it. Its address is allocated meanwhile. */
   readonly finalizer?: string;
-  /** Does an owner get nothing new yet, and lose nothing? */
+  /** Returns whether an owner gets nothing new yet, and loses nothing. */
   isWaiting?(owner: Bag): boolean;
-  /** Does an owner show that it has the address of a line? The line stays its own then, whatever it asks for now. */
+  /** Returns whether an owner shows that it has the address of a line. The line then stays its own, whatever it asks for now. */
   has?(owner: Bag, line: Allocation, find: (key: string) => Bag | undefined): boolean;
-  /** The owners for whom nothing can be made, each with the reason. */
+  /** Returns the owners for which no object can be made, each with the reason. */
   unservable?(facts: Facts): ReadonlyMap<string, string>;
 }
 
-/** What the controller asks where several may have one address. */
+/** Which owner has an address that several show or ask for. */
 export interface Contention {
   /**
-   * What owners without a line, or with something unrecorded, show or were planned to have: nobody else is given that before they are looked
-   * at. It is given the objects that ask for all owners, and those of these owners.
+   * Returns what owners without a line, or with something unrecorded, show or were planned to have: no other owner gets it before they are
+   * decided. `objects` are those that ask for all owners, and those of these owners.
    */
   requestedUses?(objects: readonly SourceObject[], facts: Facts): readonly Use[];
   /**
-   * Of the objects that ask for all owners, those that disagree, each with what people read: none of them is acted upon. It is given
-   * also those that cannot be acted upon by themselves.
+   * Returns the objects that contradict each other, each with a message for people: the controller acts upon none of them. `objects` are
+   * all that ask for all owners, also those that are invalid by themselves.
    */
   disagreeing?(objects: readonly SourceObject[]): ReadonlyMap<SourceObject, string>;
-  /** Is a node, by its object, the machine that the addresses of an owner of its own are for? */
+  /** Returns whether a node, by its object, is the machine of an owner. */
   isMachine?(owner: string, node: Bag): boolean;
 }

@@ -83,7 +83,7 @@ function renderInfra(model: Metal3Model, _: unknown, holdings: Holdings): Render
   if (issues.length > 0) throw new IpamError("invalid", issues);
   const { snapshot, set } = holdings;
   const left = snapshot.releasing.filter((line) => line.set === set).map((line): Left => ({ line, why: noHost }));
-  return { instead, added: [], left, unsaid: inexpressible };
+  return { instead, added: [], left, inexpressible };
 }
 
 const noHost = "nothing is written for it any more";

@@ -39,7 +39,7 @@ function problemOf({ status }: Bag): { readonly problem?: string } {
   return { problem: `${available.reason}: ${available.message}` };
 }
 
-/** Is there a node of this name in the cluster? */
+/** Returns whether the cluster has a node of this name. */
 export async function isNode(name: string, { context }: StateOptions): Promise<boolean> {
   const { findAccess, objectsOf } = await import("../kube/index.ts");
   const objects = objectsOf(findAccess({ context }));

@@ -27,7 +27,7 @@ export async function readDeployed(path: string): Promise<SourceFile[]> {
     : [await readOne(path)];
 }
 
-/** Is it a folder, not a file or standard input? */
+/** Returns whether a path is a folder, not a file or standard input. */
 export function isFolder(path: string): boolean {
   return path !== "-" && stat(path).isDirectory();
 }
@@ -130,12 +130,12 @@ function attempt<T>(path: string, ask: () => T): T {
   }
 }
 
-/** Is there a file, folder or link of this name? */
+/** Returns whether there is a file, folder or link of this name. */
 export function exists(path: string): boolean {
   return attempt(path, () => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
 }
 
-/** Is a path the folder of manifests, or inside it? */
+/** Returns whether a path is the folder of manifests, or inside it. */
 export function liesIn(path: string, input: string): boolean {
   if (!isFolder(input)) return false;
   const inside = relative(realPath(input), realPath(path));

@@ -105,7 +105,7 @@ class Places {
     this.liveClaims = new Set(allocations.map(identityOf));
   }
 
-  /** Who has the address of this line. */
+  /** Returns the line that has the address of this line. */
   at(line: Allocation): Allocation | undefined {
     return this.lines.get(placeOf(line));
   }
@@ -115,18 +115,18 @@ class Places {
     return this.claims.get(identityOf(line));
   }
 
-  /** Has the claim of this line an address that is not releasing? */
+  /** Returns whether the claim of this line has an address that is not releasing. */
   live(line: Allocation): boolean {
     return this.liveClaims.has(identityOf(line));
   }
 
-  /** Has the owner of this line its address? */
+  /** Returns whether the owner of this line has its address. */
   isOf(line: Allocation): boolean {
     const holder = this.at(line);
     return holder !== undefined && ownerOfKey(holder.claim) === ownerOfKey(line.claim);
   }
 
-  /** Is this line in the record? */
+  /** Returns whether this line is in the record. */
   has(line: Allocation): boolean {
     return this.at(line)?.claim === line.claim;
   }

@@ -167,7 +167,7 @@ function putBack(revision: string, lock: string): string {
   return `Put the line back, and run nodeippool allocate: git show ${shellWord(`${revision}:./${basename(lock)}`)}`;
 }
 
-/** Who has the address now may use it: its line is replaced only after a look. */
+/** The owner that has the address now may use it: replace its line only after a look. */
 function takenNote(lost: readonly Lost[], { allocations }: Snapshot): string {
   const owners = new Map(allocations.map((line) => [placeOf(line), ownerName(line.claim)]));
   const line = lost.map((one) => one.line).find((one) => owners.has(placeOf(one)));

@@ -65,7 +65,7 @@ function listReleasing({ releasing }: Snapshot): void {
   );
 }
 
-/** Does its node report whether it has it? Other owners do not, nor is a slice on a NIC. */
+/** Returns whether the node of a line reports the address. Other owners report none, and a slice is on no NIC. */
 function isReported(line: Allocation): boolean {
   return isOfNode(line) && freeOnce(line) === undefined;
 }

@@ -19,7 +19,7 @@ export interface Settings extends Config {
   readonly manifests: string;
   readonly lock: string;
   readonly set: string;
-  /** Is `nodes` the usual place, which neither the command line nor the configuration names? */
+  /** Whether `nodes` is the default, which neither the command line nor the configuration names. */
   readonly nodesFound: boolean;
 }
 

@@ -21,12 +21,12 @@ export interface StateOptions {
   readonly init?: boolean;
 }
 
-/** Is the record the lockfile? */
+/** Returns whether the record is the lockfile. */
 export function isLockfile({ backend = "lockfile" }: StateOptions): boolean {
   return backend === "lockfile";
 }
 
-/** Is the record to be a lockfile that is not there yet? */
+/** Returns whether the record is a lockfile that does not exist yet. */
 export function isToBegin(options: StateOptions): boolean {
   return isLockfile(options) && !exists(options.lock);
 }

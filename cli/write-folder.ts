@@ -59,7 +59,7 @@ function refuseLeft(folder: string, mine: ReadonlySet<string>): void {
   throw new IpamError("invalid", [...issues.slice(0, -1), { ...(issues.at(-1) as { message: string }), hint }]);
 }
 
-/** Has a file a policy that sets what is on nodes? */
+/** Returns whether a file has a policy that configures nodes. */
 function hasPolicy(path: string): boolean {
   const text = readFile(path);
   const kind = "NodeNetworkConfigurationPolicy";

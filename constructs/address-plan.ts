@@ -140,7 +140,7 @@ export class AddressPlan extends Construct {
     };
   }
 
-  /** Who holds what after the plan; makes it, and the objects that follow from it, unless that has been done. */
+  /** Returns the allocations after the plan; plans, and makes the objects that follow, once. */
   private holders(): Holders {
     const present = this.present();
     // Whatever is added forgets the last plan, so that only a smaller count can mean other constructs.

@@ -61,7 +61,7 @@ function keyOf(path: string): string {
   return /^[A-Z]/.test(path) ? path : nodeOwner(path.replace(/\/.*/, "")) + path.replace(/^[^/]*/, "");
 }
 
-/** Who holds what, by pool and owner. */
+/** The allocations, by pool and owner. */
 export class Holders {
   private readonly snapshot: Snapshot;
   private readonly byOwner: Map<string, Allocation[]>;

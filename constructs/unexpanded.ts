@@ -3,7 +3,7 @@ import { parkKey } from "../integrations/nmstate/select.ts";
 import { integrations } from "../pipeline/integrations.ts";
 import { asBag, type Bag } from "../schema/objects.ts";
 
-/** Does an object ask a pool for addresses, so that nobody can run it as it is? A parked one waits for the controller. */
+/** Returns whether an object asks a pool for addresses, so that no cluster can run it as it is. A parked policy waits for the controller. */
 export function isUnexpanded(object: Bag, known: readonly Integration[] = integrations): boolean {
   const isOwned = known.some(({ reads }) =>
     reads.some(({ kind, owns, runsAsIs }) => !runsAsIs && kind === object.kind && owns(object)),

@@ -55,7 +55,7 @@ const surfaces = {
   stack: { ...pulumi, release: 'release: ["Kind/name"], in an update without this claim' },
 };
 
-/** Who prints advice. */
+/** The surface that prints advice. */
 export type Surface = keyof typeof surfaces;
 
 /** A remedy in the words of one surface: a command, a flag or a field. */

@@ -87,7 +87,7 @@ export function ownerInPool({ pool, claim }: Pick<Allocation, "pool" | "claim">)
   return `${pool} ${ownerOfKey(claim)}`;
 }
 
-/** Are two pools in one subnet: the same addresses of the same network? */
+/** Returns whether two pools are in one subnet: the same addresses of the same network. */
 export function sameSubnet(
   a: Pick<PoolRecord, "prefix" | "network">,
   b: Pick<PoolRecord, "prefix" | "network">,
@@ -100,7 +100,10 @@ export function describeSubnet({ prefix, network }: Pick<PoolRecord, "prefix" | 
   return `${formatPrefix(prefix)} of network ${network}`;
 }
 
-/** Do two lines say the same? Field by field: a plan asks this of every line it keeps, and a loop over names takes seven times as long. */
+/**
+ * Returns whether two lines are equal. It compares field by field, because a plan does so for each line that it keeps, and a loop over
+ * names takes seven times as long.
+ */
 export function sameLine(a: Allocation, b: Allocation): boolean {
   return (
     a.address === b.address &&
@@ -113,7 +116,7 @@ export function sameLine(a: Allocation, b: Allocation): boolean {
   );
 }
 
-/** Do reports of these owners show it, if it is in use? A block need not be on a NIC: the slice of a node is for its pods. */
+/** Returns whether reports of these owners show a line that is in use. A block need not be on a NIC: the slice of a node is for its pods. */
 export function isReportedBy(owners: ReadonlySet<string>, line: Allocation): boolean {
   return owners.has(ownerOfKey(line.claim)) && (isSingle(line) || line.interface !== undefined);
 }
@@ -132,7 +135,7 @@ export const importedSet = "imported";
 /** The claim set of what the controller allocates. */
 export const clusterSet = "cluster";
 
-/** Is the line that of another claim set? What was imported is nobody's yet. */
+/** Returns whether a line is of another claim set. Imported lines are of none yet. */
 export function isOfOtherSet(line: Allocation, set: string): boolean {
   return line.set !== set && line.set !== importedSet;
 }

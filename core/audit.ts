@@ -146,7 +146,7 @@ function misplaced({ pools, snapshot, used }: World): Finding[] {
   });
 }
 
-/** May the address have a prefix of itself alone? On `lo`; and what was imported, which may be a virtual IP. */
+/** Returns whether an address may have a prefix of itself alone: on `lo`, or if it was imported, because it may be a virtual IP. */
 function mayStandAlone({ set }: Allocation, { address, prefixLength, interface: nic }: Use): boolean {
   return prefixLength === lengthOf({ address }) && (nic === "lo" || set === importedSet);
 }
@@ -173,7 +173,7 @@ function leaked(world: World): Finding[] {
   });
 }
 
-/** Should this line be used somewhere? `isReplaced`: its NIC is shown to have something else. */
+/** Returns whether this line should be in use. `isReplaced`: its NIC shows another address. */
 function shownBy({ pools, shows, uses, recorded }: World): (line: Allocation, isReplaced: boolean) => boolean {
   if (shows === undefined) return () => true;
   const ranges = new Map(pools.map((pool) => [pool.name, pool.range]));
@@ -208,7 +208,7 @@ function lineOf(use: Use, recorded: World["recorded"]): Allocation | undefined {
   return lines.find((line) => line.interface === use.interface) ?? lines[0];
 }
 
-/** Is the line the user's: its claim's, where that is known, else its owner's? */
+/** Returns whether the line is the user's: its claim's, if that is known, else its owner's. */
 function isTheirs({ claim }: Allocation, { owner, claim: name }: Use): boolean {
   return ownerOfKey(claim) === owner && (name === undefined || nameOfKey(claim) === name);
 }
@@ -223,7 +223,7 @@ function duplicates(world: World): Finding[] {
   });
 }
 
-/** May several have this address? One pool excludes it, or reserves it without an owner; nobody gets it from a pool or by DHCP. */
+/** Returns whether several owners may have an address: a pool excludes it, or reserves it without an owner, and no pool or DHCP gives it. */
 function isShared(use: Use, { pools, used, recorded }: World): boolean {
   if (recorded.at(use).length > 0 || pools.some((pool) => holds(pool.assignable, use))) return false;
   if (used.at(use).some((one) => one.isTemporary)) return false;
@@ -281,12 +281,12 @@ function excluded(use: Use, world: World): Finding[] {
   return [findingOf("excluded", use, `is used by ${describeUse(use)}, but ${why}`)];
 }
 
-/** Do several owners use it? So does a policy that configures it for nodes which are not known here. */
+/** Returns whether several owners use an address. A policy that configures it for unknown nodes counts as several. */
 function isOfSeveral(use: Use, { used }: World): boolean {
   return used.at(use).some(({ owner }) => owner !== undefined && (owner !== use.owner || !owner.startsWith("Node/")));
 }
 
-/** Is it kept away from everybody for no stated reason? A reservation without an owner says that somebody has it. */
+/** Returns whether an address is excluded without a stated reason. A reservation without an owner states that it is in use. */
 function withholds(pool: Pool, use: MaybeBlock): boolean {
   const isNobodys = hasGateway(pool, use) || (holds(pool.range, use) && !holds(pool.clusterRange, use));
   return isNobodys && pool.reservations.at(use.address) === undefined;

@@ -31,7 +31,7 @@ export function lengthOf({ address, length }: MaybeBlock): number {
   return length ?? bitsOf(familyOf(address));
 }
 
-/** Is the block a single address? */
+/** Returns whether a block is a single address. */
 export function isSingle(block: MaybeBlock): boolean {
   return block.length === undefined || block.length === bitsOf(familyOf(block.address));
 }
@@ -66,12 +66,12 @@ function blockOfPrefix({ first, length }: Prefix): Block {
   return { address: first, length };
 }
 
-/** Do two blocks share an address? One of them then holds the other. */
+/** Returns whether two blocks share an address. One of them then holds the other. */
 export function blocksOverlap(a: MaybeBlock, b: MaybeBlock): boolean {
   return a.address <= lastOf(b) && b.address <= lastOf(a);
 }
 
-/** Is every address of the block in the set? */
+/** Returns whether every address of the block is in the set. */
 export function holds(range: Range, block: MaybeBlock): boolean {
   const interval = range[indexAt(range, block.address)];
   return interval !== undefined && block.address >= interval.first && lastOf(block) <= interval.last;

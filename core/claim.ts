@@ -1,7 +1,7 @@
 import type { Address } from "./address.ts";
 import type { Parsed, Place } from "./errors.ts";
 
-/** Who holds an address: a Kubernetes object, or anything else that has a kind and a name. */
+/** What holds an address: a Kubernetes object, or anything else that has a kind and a name. */
 export interface Owner {
   /** For example `Node` or `VirtualMachine`. */
   readonly kind: string;
@@ -65,7 +65,7 @@ export function nodeNameOf(owner: string): string | undefined {
   return owner.startsWith("Node/") ? owner.slice("Node/".length) : undefined;
 }
 
-/** Is it a node that has a line? */
+/** Returns whether the owner of a line is a node. */
 export function isOfNode({ claim }: { readonly claim: string }): boolean {
   return nodeNameOf(ownerOfKey(claim)) !== undefined;
 }
@@ -86,7 +86,7 @@ const [isKind, isNamespace, isName] = [kind, namespace, name].map((pattern) => n
 ];
 const maxLength = 400;
 
-/** Does `parseOwner` read what `formatOwner` writes of it? */
+/** Returns whether `parseOwner` reads what `formatOwner` writes. */
 export function isOwner(owner: Owner): boolean {
   return (
     isKind.test(owner.kind) &&
@@ -96,7 +96,7 @@ export function isOwner(owner: Owner): boolean {
   );
 }
 
-/** May a claim have this name? */
+/** Returns whether a claim may have this name. */
 export function isClaimName(text: string): boolean {
   return text !== "" && text.length <= maxLength && isPlain(text);
 }

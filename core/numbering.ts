@@ -43,7 +43,7 @@ export function wholeBlocks(range: Range, hostBits: bigint): Range {
   });
 }
 
-/** Is this address one that is counted? Skipping is for IPv4 alone. */
+/** Returns whether an address is counted. Only IPv4 addresses are skipped. */
 export function isNumbered(address: Address, skips: boolean): boolean {
   if (!skips) return true;
   const octet = Number(address) & 255;

@@ -26,7 +26,7 @@ export function parsePool(name: string, spec: PoolSpec): Parsed<Pool> {
 
 type Path = readonly (string | number)[];
 
-/** Is a prefix written by another address than its first one? */
+/** Returns whether a prefix is written by another address than its first one. */
 function hasHostBits(text: string, { first }: Prefix): boolean {
   return parseAddress(text.slice(0, text.indexOf("/"))).value !== first;
 }

@@ -16,7 +16,7 @@ export interface ReservationSpec {
   readonly description?: string;
 }
 
-/** Who may allocate from a pool: tools that plan (lockfile, stack), or the controller in the cluster. */
+/** What may allocate from a pool: tools that plan (lockfile, stack), or the controller in the cluster. */
 export type Authority = "Plan" | "Cluster";
 
 /** Which free address a new claim gets; see `picker` in core/plan/give.ts. */

@@ -51,22 +51,22 @@ export interface Pool {
   readonly at?: (path: readonly (string | number)[]) => Place;
 }
 
-/** Do plan-time tools allocate from this pool? One that names no authority is theirs. */
+/** Returns whether plan-time tools allocate from this pool. They do if it names no authority. */
 export function isPlanned({ authority }: Pick<Pool, "authority">): boolean {
   return authority !== "Cluster";
 }
 
-/** Does an owner get one address of it, not a block? */
+/** Returns whether an owner gets one address of the pool, not a block. */
 export function isOfAddresses({ prefix, blockLength }: Pick<Pool, "prefix" | "blockLength">): boolean {
   return blockLength === bitsOf(familyOf(prefix.first));
 }
 
-/** Is the gateway of the pool in this block? */
+/** Returns whether the gateway of the pool is in this block. */
 export function hasGateway({ gateway }: Pool, block: MaybeBlock): boolean {
   return gateway !== undefined && blocksOverlap({ address: gateway }, block);
 }
 
-/** Do two pools say the same of who gets which address? What absent fields stand for, and words for people, make no difference. */
+/** Returns whether two pools allocate alike. Defaults that are left out, and descriptions, make no difference. */
 export function isSamePool(a: Pool, b: Pool): boolean {
   return meaningOf(a) === meaningOf(b);
 }

@@ -65,7 +65,7 @@ export function intersect(a: Range, b: Range): Range {
   return minus(a, minus(a, b));
 }
 
-/** Is there an address in both? */
+/** Returns whether two sets share an address. */
 export function overlaps(a: Range, b: Range): boolean {
   let i = 0;
   let j = 0;
@@ -79,7 +79,7 @@ export function overlaps(a: Range, b: Range): boolean {
   return false;
 }
 
-/** Is the address in the set? Takes time with the logarithm of the intervals. */
+/** Returns whether an address is in the set, in time of the logarithm of the intervals. */
 export function contains(range: Range, address: Address): boolean {
   const interval = range[indexAt(range, address)];
   return interval !== undefined && address >= interval.first;
@@ -97,7 +97,7 @@ export function indexAt(range: Range, address: Address): number {
   return low;
 }
 
-/** Is every address of `part` in `whole`? */
+/** Returns whether every address of `part` is in `whole`. */
 export function covers(whole: Range, part: Range): boolean {
   return minus(part, whole).length === 0;
 }

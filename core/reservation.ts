@@ -43,7 +43,7 @@ export class Reservations {
     return this.byHolder.get(claimKey(owner, name)) ?? this.byHolder.get(formatOwner(owner));
   }
 
-  /** Is an address kept from this claim, be it for another one or from everybody? */
+  /** Returns whether an address is kept from this claim: for another claim, or from all. */
   keepsFrom({ owner, name }: Claim, address: Address): boolean {
     const kept = this.at(address);
     return kept !== undefined && (kept.owner !== formatOwner(owner) || (kept.claim ?? name) !== name);

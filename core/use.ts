@@ -6,7 +6,7 @@ export interface Use {
   readonly address: Address;
   /** The prefix length of a block, where it is one. */
   readonly length?: number;
-  /** Who configures it, as `formatOwner` writes it; absent where a text only mentions it. */
+  /** The owner that configures it, as `formatOwner` writes it; absent where a text only mentions it. */
   readonly owner?: string;
   readonly interface?: string;
   /** The name of the claim that it is, where that is known: an owner may be several pods. */

@@ -11,7 +11,7 @@ export interface CheckScope {
   readonly addresses: readonly Address[];
   readonly gateways: readonly Address[];
   readonly conflicts: boolean;
-  /** May there be nothing to look at? Who adds the container to any pod does not know its NICs. */
+  /** Whether there may be nothing to check: a policy that adds the container to any pod does not know its NICs. */
   readonly mayBeNone: boolean;
 }
 

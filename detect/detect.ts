@@ -3,7 +3,7 @@ import { type Attempt, answerWindow, type Check, nextStep } from "./next-step.ts
 
 /** How a network is asked, and how time passes. */
 export interface ProbeTransport {
-  /** Who answers within so many milliseconds. */
+  /** Returns the MAC addresses that answer within so many milliseconds. */
   ask(check: Check, within: number): Promise<Attempt>;
   sleep(milliseconds: number): Promise<void>;
 }

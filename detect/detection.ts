@@ -18,7 +18,7 @@ const kinds = {
   reachable: { blocks: false, means: "the gateway answers" },
 } as const;
 
-/** Must a pod not start with it? */
+/** Returns whether a pod must not start with it. */
 export function blocks({ kind }: Detection): boolean {
   return kinds[kind].blocks;
 }

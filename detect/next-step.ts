@@ -5,7 +5,7 @@ export interface Check {
   readonly kind: "conflict" | "gateway";
   readonly address: string;
   readonly nic: string;
-  /** Has the kernel itself heard another host answer for it (DAD)? */
+  /** Whether the kernel itself heard another host answer for it (DAD). */
   readonly dadFailed?: boolean;
 }
 

@@ -4,7 +4,7 @@ import { type Address, familyOf, formatAddress, type Prefix, parseAddress, prefi
 export interface Nic {
   readonly name: string;
   readonly mac: string;
-  /** Is it up, with something at its other end? */
+  /** Whether the NIC is up, and has a carrier. */
   readonly isUp: boolean;
   readonly addresses: readonly NicAddress[];
 }
@@ -13,9 +13,9 @@ export interface NicAddress {
   readonly address: Address;
   readonly prefix: Prefix;
   readonly isLinkLocal: boolean;
-  /** Is the kernel still asking whether somebody has it, or has somebody? Nothing can be sent from it. */
+  /** Whether duplicate address detection is not done, or has failed: nothing can be sent from the address. */
   readonly isTentative: boolean;
-  /** Has somebody? */
+  /** Whether duplicate address detection has failed: another host has it. */
   readonly dadFailed: boolean;
 }
 

@@ -5,7 +5,7 @@ import { type Backoff, pauseAfterFailures } from "./retry.ts";
 export interface QueueOptions {
   /** How many keys may run at once. */
   readonly parallel: number;
-  /** May a key wait until no other one does? None may, where this is absent. */
+  /** Returns whether a key may wait until no other one does; absent where none may. */
   isLast?(key: string): boolean;
   readonly clock: Clock;
   /** From 0 to 1, as Math.random. */

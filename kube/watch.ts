@@ -75,7 +75,7 @@ class Watch<T> {
   /** Up to where the sink knows everything; undefined where it takes a list to know. */
   private version: string | undefined;
   private failures = 0;
-  /** Was the kind ever there? */
+  /** Whether the server ever served the kind. */
   private wasThere = false;
   private told: WatchState | undefined;
 

@@ -60,7 +60,7 @@ export interface Source extends ReadObjects {
   readonly pools: readonly Pool[];
   /** Documents of other programs that cannot be read. */
   readonly unread?: readonly UnreadDocument[];
-  /** Are these all pools, also those that the objects define? */
+  /** Whether these are all pools, also those that the objects define. */
   readonly hasAllPools?: boolean;
   readonly nodes: readonly ClusterNode[];
   readonly poolUids?: NonNullable<Facts["poolUids"]>;
@@ -69,7 +69,7 @@ export interface Source extends ReadObjects {
   readonly find?: NonNullable<Facts["find"]>;
   readonly allOf?: NonNullable<Facts["allOf"]>;
   readonly authority?: Authority;
-  /** Can an integration make nothing for an owner? It is not told of the node that this is; others are. */
+  /** Returns whether an integration can make nothing for an owner. It does not get that node; other integrations do. */
   readonly isBarred?: (integration: Integration, owner: string) => boolean;
 }
 

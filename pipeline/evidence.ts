@@ -43,7 +43,7 @@ export function readEvidence(
   return { uses, nodes: names.reports(found.nodes), names: found.names };
 }
 
-/** Is it an object that has an address, for whom it does not tell? Some are owners themselves. */
+/** Returns whether an object has an address, and does not name its owner. Some objects are owners themselves. */
 function isObject(owner = ""): boolean {
   if (integrations.some(({ isClaim }) => isClaim(`${owner}/any`))) return false;
   return tellingKinds().some((kind) => owner.startsWith(`${kind}/`));

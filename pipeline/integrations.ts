@@ -54,7 +54,7 @@ export function tellingWords(): string[] {
   return telling().flatMap(({ kind, marks }) => marks ?? [kind]);
 }
 
-/** May a text tell of somebody's addresses? One that names none of the kinds need not be parsed. */
+/** Returns whether a text may have addresses of owners. A text that names none of the kinds is not parsed. */
 export function tellsAddresses(text: string): boolean {
   return telling().some(({ kind, marks = [""] }) => text.includes(kind) && marks.some((mark) => text.includes(mark)));
 }

@@ -112,7 +112,7 @@ export class OwnerNames {
     return names.find((name) => /^[a-z0-9]/.test(name)) ?? owner;
   }
 
-  /** Has somebody who is for one NIC a claim on a pool with this address? */
+  /** Returns whether an owner for one NIC has a claim on a pool with this address. */
   hasNics({ address }: Use): boolean {
     const pools = this.pools.filter(({ prefix }) => contains(rangeOf(prefix), address)).map(({ name }) => name);
     return [...this.known].some(
@@ -162,12 +162,12 @@ export class OwnerNames {
   }
 }
 
-/** Who has an address on record, or had it. */
+/** The owner that has an address on record, or had it. */
 export function askersIn({ allocations, releasing }: Pick<Snapshot, "allocations" | "releasing">): Asker[] {
   return [...allocations, ...releasing].map(({ claim, pool }) => ({ owner: ownerOfKey(claim), pool }));
 }
 
-/** Is an owner for this NIC? Undefined where its kind is not for one NIC each. */
+/** Returns whether an owner is for this NIC; undefined where its kind is not for one NIC each. */
 function isNic(owner: string, nic = ""): boolean | undefined {
   return integrations.map(({ aliases }) => aliases?.(owner)?.isNic?.(nic)).find((is) => is !== undefined);
 }

@@ -68,12 +68,12 @@ export async function commitPlanned(state: SetState): Promise<SetState> {
   return { ...state, ...present({ record: state.record ?? (await record.identity()) }) };
 }
 
-/** Has this run planned a claim set of this name? */
+/** Returns whether this run planned a claim set of this name. */
 export function isPlannedSet(set: string): boolean {
   return [...planned.values()].some(({ state }) => state.set === set);
 }
 
-/** Does a set that this run has planned in a record in a cluster have this pool? */
+/** Returns whether a set that this run planned in a record in a cluster has this pool. */
 export function isPlannedIn(identity: string | undefined, pool: string): boolean {
   return [...planned.values()].some(
     (one) =>

@@ -49,7 +49,7 @@ export interface NodeNetworkPolicyArgs {
   readonly metadata?: MetadataArgs;
 }
 
-/** Has @pulumi/kubernetes wait for the handlers. */
+/** Makes @pulumi/kubernetes wait for the handlers. */
 const waitFor = "pulumi.com/waitFor";
 
 /** One NodeNetworkConfigurationPolicy for each node, with literal addresses. */

@@ -30,7 +30,7 @@ function ofProgram<T>(name: string, none: () => T): T | undefined {
   return roots.get(root) as T;
 }
 
-/** Is this no run of the engine, but a test with mocks? */
+/** Returns whether this is a test with mocks, not a run of the engine. */
 export function isUnitTest(): boolean {
   return pulumi.runtime.getEngine() === undefined; // not hasEngine: that is false until somebody has used it
 }

@@ -79,7 +79,7 @@ export async function asRecorded(held: SetState): Promise<SetState> {
   return { ...held, addresses: Object.fromEntries(addresses), ...present({ record: recorded.identity }) };
 }
 
-/** Is a set, as the stack has it, in this record? Two texts may lead to one record; in one run, one text leads to one. */
+/** Returns whether a set, as the stack has it, is in this record. Two texts may lead to one record; in one run, one text leads to one. */
 export function isSameRecord({ state, record }: SetState, there: RecordAt): boolean {
   if (sameValue(state, there.state) || (record !== undefined && record === there.identity)) return true;
   const isLock = state.backend === "lockfile" && there.state.backend === "lockfile";
@@ -134,7 +134,7 @@ export function missingIn(
   );
 }
 
-/** Does this error say that a record has moved to another place? */
+/** Returns whether an error says that a record moved to another place. */
 export function hasMoved(error: unknown): error is IpamError {
   return error instanceof IpamError && error.issues.some(({ remedy }) => remedy?.[0] === "moved");
 }

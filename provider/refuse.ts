@@ -25,7 +25,7 @@ export function checkFields(refuse: Refuse, place: string, value: unknown, field
   if (unknown !== undefined) refuse(place === "" ? unknown : `${place}: ${unknown}`);
 }
 
-/** Is it known only later? */
+/** Returns whether a value is known only after apply. */
 export function isLate(value: unknown): boolean {
   return pulumi.Output.isInstance(value) || value instanceof Promise;
 }

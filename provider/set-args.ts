@@ -4,7 +4,7 @@ import type { StateArgs } from "./set-state.ts";
 
 /** One address for one owner, from one pool. */
 export interface ClaimArgs {
-  /** Who gets the address, as on every other surface: a Node by its name in the cluster. */
+  /** The owner of the address, as on every other surface: a Node by its name in the cluster. */
   readonly owner: { readonly kind: string; readonly namespace?: string; readonly name: pulumi.Input<string> };
   /** Tells the claims of one owner apart. The claim key is `Kind/name/<this>`. */
   readonly name: string;

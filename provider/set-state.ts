@@ -39,7 +39,7 @@ export interface ClaimInput {
   /** Claim key. */
   readonly key: string;
   readonly pool: string;
-  /** Who it is for, where an id stands for that in the key. */
+  /** The owner, where the key has an id in its place. */
   readonly owner?: string;
   readonly address?: string;
   readonly interface?: string;
@@ -247,7 +247,7 @@ export function textOf(value: unknown): string {
   return JSON.stringify(sorted(value));
 }
 
-/** Are two values the same, whatever the order of their fields? */
+/** Returns whether two values are equal, whatever the order of their fields. */
 export function sameValue(a: unknown, b: unknown): boolean {
   return textOf(a) === textOf(b);
 }

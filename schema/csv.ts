@@ -17,7 +17,10 @@ interface Cell {
   readonly at: Place;
 }
 
-/** Is this CSV? By its name; or by its first line that says something, which in YAML and JSON has a dash, a colon, a bracket or a comment before any comma. */
+/**
+ * Returns whether a text is CSV: by its name, or by its first line with content, which in YAML and JSON has a dash, a colon, a bracket or
+ * a comment before any comma.
+ */
 export function isCsv({ path, text }: SourceFile): boolean {
   const first = /^(?![^\S\n]*(?:#|$)).+$/m.exec(text)?.[0] ?? "";
   return /\.csv$/i.test(path) || /^(?!-)[^:{[#]*,/.test(first);

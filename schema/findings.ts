@@ -69,7 +69,7 @@ export interface Findings extends Evidence {
   readonly issues: Issue[];
   /** What is no address in objects that are not ours: text that somebody fills in later, say. */
   readonly unreadable: Issue[];
-  /** Was there anything that could have shown an address? */
+  /** Whether anything could have shown an address. */
   speaks: boolean;
 }
 

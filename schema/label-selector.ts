@@ -58,7 +58,7 @@ function requirementOf([, absent, key = "", sign, value = "", word, list]: RegEx
   return { key, values: [...new Set(values)].sort(byCodeUnit), isNot: sign === "!=" || word === "notin" };
 }
 
-/** Do labels meet all of it? */
+/** Returns whether labels meet the whole selector. */
 export function isSelected(labels: ReadonlyMap<string, string>, selector: LabelSelector): boolean {
   return selector.every(({ key, values, isNot }) => {
     const label = labels.get(key);

@@ -11,11 +11,14 @@ export interface ReadKind {
   readonly kind: string;
   /** The name in API paths. */
   readonly plural: string;
-  /** Does rendering replace this object? It is read strictly then; all other objects pass byte for byte. */
+  /**
+   * Returns whether rendering replaces an object. It is then read strictly; all other objects pass byte for byte. In a cluster: whether
+   * the object asks for addresses, and the controller reports on it.
+   */
   owns(object: Bag): boolean;
-  /** Can a cluster run such an object as it is? One that takes addresses from pools can not: it is refused where nothing renders it. */
+  /** A cluster can run such an object unrendered, even if it takes addresses from pools. Others are refused where nothing renders them. */
   readonly runsAsIs?: boolean;
-  /** Does it only tell about objects of other kinds? Nobody asks for addresses by it alone. */
+  /** The kind only describes objects of other kinds, and asks for no address by itself. */
   readonly isBeside?: boolean;
   /** What the text of an object that is replaced has in it, also where it cannot be read. */
   readonly mark: RegExp;

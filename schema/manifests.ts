@@ -111,13 +111,13 @@ class ManifestReader {
     return documents;
   }
 
-  /** Must a text be one that can be read? What cannot may have an address of a pool, and kubectl may read it all the same. */
+  /** Whether a text must parse. A text that does not may have an address of a pool, and kubectl may parse it all the same. */
   private isStated(text: string): boolean {
     if (this.isMarked(text)) return true;
     return (this.kindOfOwn.test(text) || kindOfNode.test(text)) && !isTemplated(text);
   }
 
-  /** Does it say in its text that it is a pool, or asks one for an address? */
+  /** Whether the text says that the object is a pool, or asks one for an address. */
   private isMarked(text: string): boolean {
     return kindOfPool.test(text) || this.asks(text);
   }

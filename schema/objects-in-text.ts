@@ -4,7 +4,7 @@ import { asBag, asList, type Bag, cutOff, deepest, flat, isCut, type LocatedObje
 import { quoteTemplates } from "./template.ts";
 import { type Chunk, YamlDocument } from "./yaml.ts";
 
-/** Does it look like JSON? A Helm template that begins with `{{` does not. */
+/** Returns whether a text looks like JSON. A Helm template that begins with `{{` does not. */
 export function isJson({ text }: Chunk): boolean {
   return /^\s*(?:\{(?!\{)|\[)/.test(text);
 }

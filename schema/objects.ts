@@ -15,7 +15,7 @@ export interface LocatedObject {
 /** What to say of a list that an API server gave in parts. */
 export const cutOff = "this list is cut off (metadata.continue is set): get it whole, as kubectl get -o json does";
 
-/** Is this a part of a list, not counting Lists in it? What is not in it may be there all the same. */
+/** Returns whether a list is only a part, not counting Lists in it. Objects that it lacks may exist. */
 export function isCut(list: object): boolean {
   const { metadata, items } = list as Bag;
   return Array.isArray(items) && Boolean(asBag(metadata)?.continue);

@@ -26,7 +26,7 @@ export function referencesIn(value: unknown, path: Path = []): { reference: Refe
   return entries.flatMap(([key, item]) => referencesIn(item, [...path, key]));
 }
 
-/** Is it the address of an interface, in the list of ipv4 or ipv6: what nmstate sets? */
+/** Returns whether a place is the address of an interface, in the list of ipv4 or ipv6, which nmstate sets. */
 export function isInterfaceAddress(field: string, path: Path): boolean {
   return field === "ip" && path.at(-1) === "ip" && path.at(-3) === "address";
 }
@@ -51,7 +51,7 @@ export function readTemplate(text: string): Template {
 
 const whole = 'a template is the whole value, with one blank inside the braces: "{{ capture.NAME.ip }}"';
 
-/** Is it a text with a template in it: what only the node itself, or a plan, can tell? */
+/** Returns whether a text has a template, whose value only the node itself, or a plan, knows. */
 export function hasTemplate(value: unknown): value is string {
   return typeof value === "string" && value.includes("{{");
 }
@@ -90,12 +90,12 @@ export function mapLines(yaml: string, change: (line: string) => string): string
 
 const unquoted = /^(\s*(?:-\s+)*(?:[^\s:#'"{}[\],&*!|>%@`]+:\s+)?)(\{\{[^{}"'\n]*\}\})(\s*(?:#.*)?)$/;
 
-/** Is it a text that another tool makes YAML of? The templates of policies themselves are about captures. */
+/** Returns whether another tool makes YAML of a text. Templates of policies refer to captures. */
 export function isTemplated(text: string): boolean {
   return /\{%|\{\{-?(?!\s*capture\.)/.test(text);
 }
 
-/** Does a text of a document that can be read still have values for Helm to fill in? */
+/** Returns whether a document that parses still has values for Helm to fill in. */
 export function isUnrendered(text: string): boolean {
   return /\{\{-|\{\{\s*[.$]/.test(text);
 }

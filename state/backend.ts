@@ -33,6 +33,6 @@ export interface StateBackend {
 export interface KnownBackend extends StateBackend {
   /** The same for as long as it is that record; undefined where nothing was ever recorded. */
   identity(): Promise<string | undefined>;
-  /** Has the move of this id, as the mark of a lock has it, brought its record here? */
+  /** Returns whether the move with this id, as the mark of a lock has it, brought its record here. */
   hasTaken(move: string): Promise<boolean>;
 }

@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from "node:path";
 import { IpamError } from "../core/index.ts";
 import { foldersAbove, git } from "./git.ts";
 
-/** Does git count the lock as a conflict that nobody has settled with `git add`? */
+/** Returns whether git counts the lock as a conflict that `git add` has not settled. */
 export function isUnmerged(path: string): boolean {
   return Boolean(git(dirname(path), "ls-files", "-u", "--", basename(path)));
 }

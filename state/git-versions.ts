@@ -10,7 +10,7 @@ export interface Stages {
   readonly base: Snapshot;
   readonly ours: Snapshot;
   readonly theirs: Snapshot;
-  /** Is this text one of the two sides, as it was? Then nobody has merged them yet. */
+  /** Returns whether a text is one of the two sides, unchanged: they are not merged yet. */
   isSide(text: string): boolean;
 }
 

@@ -23,7 +23,7 @@ export function gitAnywhere(folder: string, ...args: string[]): string | undefin
   }
 }
 
-/** Is there anything that git could take for a repository? It looks above the folder that links lead to, and a bare one is no .git. */
+/** Returns whether git could find a repository. It looks above the folder that links lead to, and a bare repository has no .git. */
 export function mayHaveRepository(folder: string): boolean {
   if (process.env.GIT_DIR !== undefined) return true;
   try {

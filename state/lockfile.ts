@@ -76,7 +76,7 @@ function decodeLock(text: string, path: string): Snapshot {
   return decode(text, path);
 }
 
-/** Has git left both sides of a conflict in this text? */
+/** Returns whether a text has both sides of a conflict, as git leaves them. */
 export function hasMarkers(text: string): boolean {
   return /^<{7} /m.test(text);
 }

@@ -39,7 +39,7 @@ interface Candidate extends Ranked {
 export interface Loser {
   readonly line: Allocation;
   readonly winner: Allocation;
-  /** Has nobody the address, because the winner is releasing it, but may still have it? */
+  /** Whether no owner has the address, because the winner is releasing it and may still use it. */
   readonly isReleasing: boolean;
 }
 

@@ -10,9 +10,9 @@ export interface Sight {
   readonly mark: Mark | undefined;
   /** Tells this place from any other one; undefined where only its name does. */
   readonly place: string | undefined;
-  /** Has the record that left by this mark come here? Undefined where nobody can tell. */
+  /** Returns whether the record that left by this mark came here; undefined if that is unknown. */
   hasArrived(left: Mark): boolean | undefined;
-  /** Has a record left here by the move of this mark, whatever came since? */
+  /** Returns whether a record left here by the move of this mark, whatever came since. */
   hasDeparted(takes: Mark): boolean;
 }
 
@@ -73,7 +73,7 @@ export async function moveRecord<S extends Sight, T extends Sight>(
   throw new IpamError("unavailable", `other moves to ${target.name} go on at the same time`);
 }
 
-/** Does a step, given what was seen at both ends. */
+/** Takes a step, given what both ends have. */
 async function take<S extends Sight, T extends Sight>(step: Step, move: Move<S, T>, from: S, to: T): Promise<void> {
   const { source, target } = move;
   const id = from.mark?.id ?? to.mark?.id ?? "";

@@ -54,7 +54,7 @@ export function howToAdd(path: string): string {
   return `add it: git add -f ${shellWord(path)} (or write !${basename(path)} at the end of .gitignore)`;
 }
 
-/** Is a path of a repository this folder, or in it? */
+/** Returns whether a path of a repository is this folder, or in it. */
 function isInside(path: string, folder: string): boolean {
   return folder === "." || `${path}/`.startsWith(`${folder}/`);
 }

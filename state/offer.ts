@@ -30,7 +30,7 @@ export function recordOfLock(record: string): string {
   return join(existsSync(folder) ? realpathSync(folder) : folder, basename(record));
 }
 
-/** Is there a run that has plans to record? */
+/** Returns whether a run has plans to record. */
 export function isRecording(): boolean {
   const folder = folderOfRun();
   return folder !== undefined && namesIn(folder).length > 0;
@@ -43,7 +43,7 @@ export function otherRecord(name: string): string | undefined {
   return record === name || record === recordOfLock(name) ? undefined : record;
 }
 
-/** Is there a run, and is it for this record? */
+/** Returns whether there is a run, and it is for this record. */
 export function isRecordOfRun(name: string): boolean {
   return folderOfRun() !== undefined && otherRecord(name) === undefined;
 }

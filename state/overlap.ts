@@ -1,6 +1,6 @@
 import { byCodeUnit, compareAddresses, type PoolRecord, sameSubnet } from "../core/index.ts";
 
-/** Do two pools of different subnets share addresses? */
+/** Returns whether two pools of different subnets share addresses. */
 export function overlap(a: PoolRecord, b: PoolRecord): boolean {
   return (
     a.network === b.network && !sameSubnet(a, b) && a.prefix.first <= b.prefix.last && b.prefix.first <= a.prefix.last

@@ -7,7 +7,7 @@ import { type Merged, mergeRecords } from "./merge.ts";
 import { salvage } from "./salvage.ts";
 
 export interface Resolved extends Merged {
-  /** Was there anything to resolve? */
+  /** Whether there was anything to resolve. */
   readonly merged: boolean;
 }
 

@@ -2,7 +2,7 @@ import { blockAt, contains, formatAddress, formatBlock, nameOfKey, ownerName, ow
 import { plain } from "../terminal.ts";
 import type { Fact } from "./pools.ts";
 
-/** Is the address in the subnet of the pool, and nothing more? */
+/** Returns whether an address is in the subnet of the pool, and nothing more. */
 export function isNear({ state }: Fact): boolean {
   return state === "outside" || state === "unknown";
 }

@@ -68,7 +68,7 @@ function describePool(pool: Pool): string {
   ].join(" ");
 }
 
-/** Has it all of an IPv6 prefix? Its last address need not be read then. */
+/** Returns whether a pool has a whole IPv6 prefix. Its last address is not worth reading then. */
 function isWhole({ prefix, range: [only, ...others] }: Pool): boolean {
   if (only === undefined || others.length > 0 || familyOf(prefix.first) === 4) return false;
   return only.first <= prefix.first + 1n && only.last === prefix.last;

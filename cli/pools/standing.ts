@@ -18,7 +18,7 @@ import { distance, hostBitsOf, isNumbered, wholeBlocks } from "../../core/number
 /** What an address is to its pool as long as nobody holds it. */
 export type StandingKind =
   | "free"
-  /** May be asked for, but is never picked automatically: IPv4 last octets 0 and 255. */
+  /** Allocated only on request, never automatically: IPv4 last octets 0 and 255. */
   | "on-request"
   /** Kept for an owner. */
   | "reserved"

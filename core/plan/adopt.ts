@@ -136,7 +136,7 @@ function nicOf({ claim }: Request): string | undefined {
   return claim.interface;
 }
 
-/** May a line be that of a claim on this NIC? One whose NIC is not known may be on any that is nobody's. */
+/** Returns whether a line may be of a claim on this NIC. A line without a NIC may be on any NIC that has no other line. */
 export function mayBeOn(nic: string | undefined, nics: Nics): (line: Pick<Allocation, "interface">) => boolean {
   return (line) =>
     line.interface === undefined || line.interface === nic || (nic === undefined && !nics.has(line.interface));

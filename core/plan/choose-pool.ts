@@ -201,7 +201,7 @@ class Recorded {
     return free;
   }
 
-  /** Does it want, in its pool, an address that it may have, or is one reserved for it there? */
+  /** Returns whether a claim wants an address of its pool that it may have, or has one reserved there. */
   wants(claim: Claim): boolean {
     const pool = this.byName.get(claim.pool);
     const block = pool && wantedBy(claim, pool);

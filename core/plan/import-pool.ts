@@ -14,7 +14,7 @@ import { lineFor, type Request, wantedBy } from "./request.ts";
 /** A use whose owner is known. */
 export type Had = Use & { readonly owner: string };
 
-/** Who has an address of a pool, by the record or by this import. */
+/** The owner of an address of a pool, by the record or by this import. */
 interface Holding {
   readonly line: Allocation;
   readonly releasing: boolean;
@@ -55,7 +55,7 @@ export class PoolImport {
     }
   }
 
-  /** Who has an address of a block: the wider ones first. */
+  /** The owners of addresses of a block, the wider blocks first. */
   private holdingOf(block: MaybeBlock): Holding | undefined {
     for (const one of this.blocks.at(block)) {
       const holding = this.holdings.get(blockKey(one));
@@ -83,7 +83,7 @@ export class PoolImport {
     return use.pool === undefined || use.pool === this.pool.name;
   }
 
-  /** Is this an address of the pool on a NIC that claims one? */
+  /** Returns whether an address of the pool is on a NIC that claims one. */
   private expects(use: Had): boolean {
     return holds(this.pool.range, use) && this.nics.has(`${use.owner} ${use.interface}`);
   }
@@ -109,7 +109,7 @@ export class PoolImport {
     return [...confirmed, ...clear.flatMap(([request, { line }]) => this.give(request, useOf.get(line) as Had))];
   }
 
-  /** Is the address held by a claim of its owner, on the NIC where it is? */
+  /** Returns whether a claim of its owner holds the address, on the NIC that has it. */
   private isSettled(use: Had): boolean {
     const holding = this.holdingOf(use);
     if (holding === undefined || holding.releasing) return false;

@@ -61,7 +61,7 @@ function wouldDo(line: Allocation, { claim }: Request, pool: Pool): boolean {
   return holds(pool.assignable, line) && (wanted === undefined || blocksOverlap(wanted, line));
 }
 
-/** May the claim keep the line it has? Neither: it asks anew. */
+/** Returns whether the claim may keep its line. If not, it asks anew. */
 export function sticky(
   request: Request,
   found: Found,

@@ -38,7 +38,7 @@ export interface Plan extends Changes {
   readonly pools: readonly PoolRecord[];
 }
 
-/** Does committing this plan write nothing? */
+/** Returns whether committing this plan writes nothing. */
 export function isNoop(plan: Plan): boolean {
   return plan.assign.length === 0 && plan.release.length === 0 && plan.keep.every((kept) => kept.was === undefined);
 }

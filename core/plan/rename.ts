@@ -20,12 +20,12 @@ export function namingOf(line: Allocation, word: string): Naming | undefined {
   return word === formatBlock(line) ? "address" : undefined;
 }
 
-/** Is the line named without a doubt: by its claim key, its owner with the kind, or its address? */
+/** Returns whether a word names the line unambiguously: by its claim key, its owner with the kind, or its address. */
 export function isNamedInFull(line: Allocation, word: string): boolean {
   return word === line.claim || word === ownerOfKey(line.claim) || word === formatBlock(line);
 }
 
-/** Does this word name the line, as whatever? */
+/** Returns whether a word names the line in any way. */
 export function isNamedBy(line: Allocation, word: string): boolean {
   return namingOf(line, word) !== undefined;
 }

@@ -10,7 +10,7 @@ import type { Pending } from "./changes.ts";
 export interface Request {
   readonly key: string;
   readonly claim: Claim;
-  /** Has another claim of its owner what is reserved for the owner? */
+  /** Returns whether another claim of its owner has what is reserved for the owner. */
   readonly isMet?: boolean;
 }
 
@@ -90,7 +90,7 @@ export function withSiblings(
   });
 }
 
-/** May this claim have that block, if nobody holds it? Not if it is kept for another one. */
+/** Returns whether this claim may have a block that no other claim holds. It may not if the block is reserved for another claim. */
 export function mayHave(claim: Claim, block: Block, pool: Pool): boolean {
   return holds(pool.assignable, block) && !pool.reservations.keepsFrom(claim, block.address);
 }

@@ -26,7 +26,7 @@ export function mayMeetAll(nodes: readonly LabelExpression[]): boolean {
   return nodes.length < 2 || [...Map.groupBy(nodes, ({ key }) => key).values()].every(mayHaveOne);
 }
 
-/** May there be a label that meets all of these? */
+/** Returns whether a label can meet all of these. */
 function mayHaveOne(all: readonly LabelExpression[]): boolean {
   const having = (operator: LabelExpression["operator"]) => all.filter((one) => one.operator === operator);
   const [first, ...more] = having("In").map(({ values = [] }) => values);

@@ -33,7 +33,7 @@ export function countingSource(named: NamedBySource): PoolSource {
   return poolSources.find(namesAny) ?? "cluster";
 }
 
-/** Who asks for an address on one NIC. */
+/** The owner that asks for an address on one NIC. */
 export interface PoolRequest {
   readonly family: Family;
   readonly namespace: { readonly name: string; readonly labels: Labels };
@@ -153,12 +153,12 @@ function candidatesOf(
   return all.filter(({ name }) => !seen.has(name) && seen.add(name));
 }
 
-/** Does a name stand for all that are called alike? */
+/** Returns whether a name has wildcards. */
 export function hasWildcards(name: string): boolean {
   return /[*?[]/.test(name);
 }
 
-/** Does a name, which may have wildcards, stand for a pool? */
+/** Returns whether a name, which may have wildcards, matches a pool. */
 export function isCalled(pool: string, name: string): boolean {
   return hasWildcards(name) ? patternOf(name).test(pool) : pool === name;
 }

@@ -148,7 +148,7 @@ class Commit {
   }
 }
 
-/** Has the server refused a write because another one came first? */
+/** Returns whether the server refused a write because another one came first. */
 function isContended(error: unknown): boolean {
   return error instanceof IpamError && error.code === "conflict" && refusalOf(error) !== undefined;
 }

@@ -33,7 +33,7 @@ export interface Held {
 
 /** How a record is replaced. */
 interface Replacing {
-  /** Is told which pools have changed, or may have. */
+  /** Gets the pools that changed, or may have changed. */
   readonly written?: (pools: Iterable<string>) => void;
   /** Whether it was planned on top of what is held, and so with what was blocked then. */
   readonly isPlannedOn?: boolean;
@@ -44,7 +44,7 @@ export class Store {
   readonly name: string;
   private readonly objects: Objects;
   private readonly namespace: string;
-  /** Has somebody said this namespace? A context's changes hands, and what is not there yet would begin in it unseen. */
+  /** Whether the user named this namespace. The namespace of a kubeconfig context may change, and a new record would begin there unnoticed. */
   private readonly isNamed: boolean;
   /** What parts hold, by uid and version: most of them are as they were. */
   private read = new Map<string, Snapshot>();
@@ -294,7 +294,7 @@ export class Store {
   }
 }
 
-/** May a write have gone through, and nobody knows? */
+/** Returns whether the outcome of a write is unknown. */
 export function isLost(error: unknown): error is IpamError {
   return error instanceof IpamError && error.code === "unknown-outcome";
 }

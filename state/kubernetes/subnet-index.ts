@@ -66,7 +66,7 @@ export function begin(index: Index, recorded: readonly PoolRecord[], fresh: read
   };
 }
 
-/** Can these two not both have lines? */
+/** Returns whether only one of these two may have lines. */
 function clash(a: PoolRecord, b: PoolRecord): boolean {
   if (sameSubnet(a, b)) return false;
   return a.name === b.name || overlap(a, b);

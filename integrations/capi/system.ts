@@ -1,5 +1,5 @@
 import type { System } from "../contract/system.ts";
-import { capi } from "./capi.ts";
+import { capi } from "./in-cluster.ts";
 
 /** Cluster API, whose IPAddressClaims are made at run time. */
 export const capiSystem: System = {

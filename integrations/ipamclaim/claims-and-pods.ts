@@ -1,8 +1,8 @@
 import { formatAddress, ownerOfKey } from "../../core/index.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
 import type { Concern } from "../contract/watched-kind.ts";
-import { ipamClaimsInCluster, requestedIn } from "./claims-in-cluster.ts";
-import { ipamClaimsRecording } from "./in-cluster.ts";
+import { ipamClaimsInCluster, requestedIn } from "./in-cluster.ts";
+import { ipamClaimsRecording } from "./recording.ts";
 import { podsKind, usesOfPod } from "./vm-pods.ts";
 
 /**

@@ -1,188 +1,152 @@
-import { type Allocation, formatOwner, ownerOfKey } from "../../core/index.ts";
-import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { type Address, contains, familyOf, formatOwner, isPlanned, type Parsed, type Use } from "../../core/index.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
+import type { LocatedObject } from "../../schema/objects.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
-import type { Known } from "../contract/known.ts";
-import { kindInGroup } from "../contract/object-key.ts";
-import { isDeleting, keyOf, metadataOf } from "../contract/object-metadata.ts";
-import type { Recording } from "../contract/recording.ts";
-import type { Step } from "../contract/step.ts";
-import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
+import type { ReadObjects } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
+import { issuesOf, readEach } from "../contract/read-each.ts";
+import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
+import { claimsOfRequests, poolsFor } from "./claims.ts";
 import {
-  attachmentGroup,
-  attachmentKind,
-  attachmentPlural,
-  attachmentTitle,
-  parseNetworkConfig,
-} from "../networks/attachment-definition.ts";
-import { boundPools } from "../networks/bound-pools.ts";
-import { asAttachmentDefinition } from "../networks/objects.ts";
-import { claimStatus, ipsOf, shownIps } from "./claim-status.ts";
-import {
-  addressesIn,
   askedAddresses,
   ipamClaimKind,
   isAddressRequest,
   isIpamClaim,
   ownerOfIpamClaim,
-  plannedAnnotation,
+  parseIpamClaim,
   plannedFor,
-  plannedIps,
 } from "./ipam-claim.ts";
-import { mayPersist } from "./network.ts";
-import { asIpamClaim } from "./objects.ts";
-import { addressesAnnotation } from "./virtual-machine.ts";
+import { mayPersist, parsePersistentNetwork } from "./network.ts";
+import { agreedNetworks, type Networks, networksApart } from "./networks.ts";
+import { ipamClaimsRecording, releaseFinalizer, reportClaim } from "./recording.ts";
+import { type AddressRequest, requestsOf } from "./requests.ts";
 
-/** Keeps a claim, and so its addresses, until its other finalizers are gone. */
-export const releaseFinalizer = "nmstate.io/release-addresses";
+/** Networks that take addresses from NodeIPPools, and the claims on them. */
+interface ClaimsModel {
+  readonly networks: Networks;
+  readonly requests: readonly AddressRequest[];
+}
 
-/** NetworkAttachmentDefinitions, as the controller watches them. */
-export const definitionsKind: WatchedKind = {
-  apiVersion: `${attachmentGroup}/v1`,
-  kind: attachmentKind,
-  plural: attachmentPlural,
-  keep: (object) => (mayPersist(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
-};
-
-/** IPAMClaims, as the controller watches them. */
-export const claimsKind: WatchedKind = {
-  apiVersion: `${attachmentGroup}/v1alpha1`,
-  kind: ipamClaimKind,
-  plural: "ipamclaims",
-  keep: ({ spec, status }) => ({ spec, status }),
-};
-
-/** Records addresses for IPAMClaims on networks that take addresses from NodeIPPools. */
-export const ipamClaimsRecording: Recording = {
-  kinds: [definitionsKind, { ...claimsKind, isOwner: true }],
-  concerns,
-  evidenceOf: ({ claim }) => [keyOfOwner(ownerOfKey(claim))],
-  gone: (objects, _, releasing) => {
-    const claims = objects.filter(isIpamClaim);
-    return releasing.filter((line) => isOff(line, claims));
+/** Allocates for IPAMClaims in the cluster: each on a network that is bound to NodeIPPools gets addresses of them, in its status. */
+export const ipamClaimsInCluster: ClusterIntegration<ClaimsModel> = {
+  name: "ipamclaim",
+  reads: [
+    { group: attachmentGroup, kind: attachmentKind, plural: attachmentPlural, owns: mayPersist, mark: /(?!)/ },
+    { group: attachmentGroup, kind: ipamClaimKind, plural: "ipamclaims", owns: isIpamClaim, mark: /(?!)/ },
+  ],
+  read: readClaims,
+  claims: ({ networks, requests }, facts) => {
+    const own = requests.flatMap((request) => ours(request, facts));
+    const strange = new Map(own.map((one) => [formatOwner(ownerOfIpamClaim(one.claim)), strangeIn(one, facts)]));
+    return claimsOfRequests(networks, own, facts).map((claim) => {
+      const wanted = strange.get(formatOwner(claim.owner));
+      return wanted === undefined ? claim : { ...claim, wanted };
+    });
   },
-  owners: { has: (claim, { address }) => !isDeleting(claim) && addressesIn(shownIps(claim)).includes(address) },
+  isClaim: (claim) => claim.startsWith(`${ipamClaimKind}/`),
+  render: () => ({ instead: new Map(), added: [], left: [] }),
+  uses: [
+    {
+      kind: ipamClaimKind,
+      reader: () => (located, found) => {
+        if (isHeldByUs(located)) found.uses.push(...usesOf(located));
+      },
+    },
+  ],
+  report: reportClaim,
+  recording: {
+    ...ipamClaimsRecording,
+    contention: {
+      requestedUses: requestedIn,
+      disagreeing: (objects) => networksApart(objects.filter(({ object }) => mayPersist(object))),
+    },
+  },
 };
 
-/**
- * Returns the owners and sources that an object concerns.
- *
- *  object                          | owners    | sources
- *  --------------------------------+-----------+-------------
- *  IPAMClaim                       | itself    | itself
- *  definition that keeps addresses | all       | itself
- *  any other definition            | none      | none
- */
-function concerns(object: Bag): Concern {
-  if (isIpamClaim(object)) {
-    const { name, namespace = "default" } = metadataOf(object);
-    const owner = formatOwner(ownerOfIpamClaim({ name: `${name}`, namespace: `${namespace}` }));
-    return { owners: [owner], sources: [keyOfOwner(owner)] };
-  }
-  return mayPersist(object) ? { owners: "all", sources: [keyOf(object)] } : { owners: [], sources: [] };
-}
-
-function keyOfOwner(owner: string): string {
-  return kindInGroup(ipamClaimKind, attachmentGroup) + owner.slice(ipamClaimKind.length);
+function readClaims({ owned }: ReadObjects): Parsed<ClaimsModel> {
+  const definitions = readEach(
+    owned.filter(({ object }) => mayPersist(object)),
+    parsePersistentNetwork,
+  );
+  const claims = readEach(
+    owned.filter(({ object }) => isIpamClaim(object)),
+    parseIpamClaim,
+  );
+  if (definitions.issues) return definitions;
+  if (claims.issues) return claims;
+  const bound = definitions.value.flatMap(({ value, source }) => (value?.bound === undefined ? [] : { value, source }));
+  const networks = agreedNetworks(bound);
+  const { requests, unread } = requestsOf(networks, [], claims.value);
+  return unread.length > 0 ? { issues: issuesOf(unread) } : { value: { networks, requests } };
 }
 
 /**
- * Returns whether an address is off its claim. By the standard, no other owner gets it while the claim exists. A claim that was deleted
- * and made again under its name, on another network, is another claim.
+ * Returns the part of a request that the controller decides.
  *
- *  the claim                                        | the address is off it, because
- *  -------------------------------------------------+--------------------------------------------------------------
- *  is not there                                     | its users had a finalizer on it
- *  shows it, or was planned to have it              | no: a pod may run with it
- *  shows others, which are allocated                | what a claim shows stays there: it never showed this one
- *  shows none, and never had any (no finalizer)     | the same
- *  any other                                        | no: it may have shown the address before
+ *  the network has | the claim was planned            | it gets
+ *  ----------------+----------------------------------+-------------------------------------------------------
+ *  a pool of plans | any                              | nothing: a plan decides it
+ *  others          | no                               | the first address of each family that it shows, else any
+ *  others          | yes, with an address of its pools | that address, or nothing
+ *  others          | yes, with other ones             | nothing: its addresses are of other pools
+ *  others          | no, but its VM asks for some     | these, or nothing
  *
- * A controller that still works from an outdated record finishes its write to the claim before this is asked (timing.ts).
+ * Any user of a claim can write anything into its status. That blocks no other claim: the claim itself reports what it cannot get.
  */
-function isOff({ claim, address }: Allocation, claims: readonly Bag[]): boolean {
-  const there = claims.find((one) => concerns(one).owners.includes(ownerOfKey(claim)));
-  if (there === undefined) return true;
-  const shown = shownIps(there);
-  if ([...addressesIn(shown), ...askedAddresses(plannedFor(there))].includes(address)) return false;
-  const { metadata, status } = asIpamClaim(there);
-  if (shown.length === 0) return !metadata.finalizers.includes(releaseFinalizer);
-  return conditionOf(status.conditions, "IPsAllocated")?.status === "True";
+function ours(request: AddressRequest, facts: Facts): AddressRequest[] {
+  const pools = poolsFor(request.network, facts);
+  if (pools.some(isPlanned)) return [];
+  const annotation = plannedFor(request.source.object);
+  const planned = askedAddresses(annotation);
+  const isOfPools = (address: Address) => pools.some(({ range }) => contains(range, address));
+  if (annotation !== undefined && !planned.some(isOfPools) && !isAddressRequest(annotation)) return [];
+  const asked = annotation === undefined ? request.wanted : planned;
+  const families = new Set(pools.map(({ start }) => familyOf(start)));
+  const first = new Map(asked.toReversed().map((address) => [familyOf(address), address]));
+  return [{ ...request, wanted: [...families].flatMap((family) => first.get(family) ?? []) }];
 }
 
-/** Returns why a claim, or its network, cannot be served now; undefined if it can, or the network is not the controller's. */
-function whyUnserved({ object, rejected }: Known, unserved: Facts["unserved"] = new Map()) {
-  const { network } = asIpamClaim(object).spec;
-  const isIts = (one: Bag) => mayPersist(one) && parseNetworkConfig(one).value?.network === network;
-  const [definition, why] = [...unserved].find(([one]) => isIts(one)) ?? [];
-  const message = definition === undefined ? rejected : `${attachmentKind} ${attachmentTitle(definition)}: ${why}`;
-  return message === undefined ? undefined : { code: "invalid", message };
+/** Returns an address that the VM of a claim requests of a family that its network lacks: the claim gets nothing, and reports why. */
+function strangeIn({ source, network }: AddressRequest, facts: Facts): Address | undefined {
+  const families = new Set(poolsFor(network, facts).map(({ start }) => familyOf(start)));
+  const annotation = plannedFor(source.object);
+  return isAddressRequest(annotation)
+    ? askedAddresses(annotation).find((one) => !families.has(familyOf(one)))
+    : undefined;
 }
 
-/**
- * Reports the state of a claim. A definition has no status: Events, and its claims without an address, report what is wrong with it.
- *
- *  a claim         | our finalizer
- *  ----------------+---------------------------------------------------------------------
- *  with addresses  | is set, so that the claim stays until its users are done
- *  that waits, and | is set: no other claim gets what it shows
- *   shows some     |
- *  being deleted   | goes once it is the only one that is left: others still use the claim
- */
-export function reportClaim(known: Known, { pools, unserved, allOf }: Facts): Step[] {
-  const {
-    object,
-    lines,
-    releasing,
-    pending: [pending],
-  } = known;
-  if (!isIpamClaim(object)) return [];
-  const { deletionTimestamp, finalizers } = metadataOf(object);
-  const users = finalizers.filter((one) => one !== releaseFinalizer);
-  if (deletionTimestamp !== undefined) return users.length > 0 ? [] : [finalizerStep(object, false)];
-  const annotation = plannedFor(object);
-  const planned = plannedIps(annotation);
-  const shown = shownIps(object);
-  const explained =
-    pending && isAddressRequest(annotation) ? { ...pending, message: `${pending.message}. ${askOtherwise}` } : pending;
-  const wrong = annotation !== undefined && askedAddresses(annotation).length === 0 ? noAddress(annotation) : undefined;
-  const hasNone = lines.length + planned.length === 0;
-  const isGiven = givenTo(object, allOf?.(definitionKey) ?? []);
-  const own = lines.filter(isGiven);
-  const state = {
-    recorded: ipsOf(own, pools, shown),
-    kept: ipsOf(releasing, pools, shown),
-    planned,
-    shown,
-    pending: explained ?? wrong ?? (hasNone ? whyUnserved(known, unserved) : undefined),
+/** Returns each address in the status of a claim as the claim's, with a prefix length or without. */
+function usesOf({ object, at }: LocatedObject): Use[] {
+  const { value: claim } = parseIpamClaim(object);
+  if (claim === undefined) return [];
+  const owner = formatOwner(ownerOfIpamClaim(claim));
+  return claim.shown.map((address) => ({ address, owner, at: at(["status", "ips"], "") }));
+}
+
+/** Returns the addresses of the pools of their networks that claims show, were planned to have, or have by the uses of `others`. */
+export function requestedIn(objects: readonly SourceObject[], facts: Facts, others: readonly Use[] = []): Use[] {
+  const byOwner = Map.groupBy(others, ({ owner }) => owner);
+  const addressesOf = ({ object }: SourceObject) => {
+    const { value: claim } = isIpamClaim(object) ? parseIpamClaim(object) : {};
+    if (claim === undefined) return [];
+    const ofOthers = byOwner.get(formatOwner(ownerOfIpamClaim(claim))) ?? [];
+    return [...new Set([...claim.shown, ...askedAddresses(plannedFor(object)), ...ofOthers.map((use) => use.address)])];
   };
-  const isHeld = own.length > 0 || (pending !== undefined && shown.length > 0);
-  const status = claimStatus(state);
-  return [
-    ...(status === undefined ? [] : [{ verb: "status", object, ...status } as const]),
-    ...(isHeld ? [finalizerStep(object, true)] : []),
-  ];
+  const owned = objects.filter((one) => mayPersist(one.object) || addressesOf(one).length > 0);
+  const { value: { requests } = { requests: [] } } = readClaims({ owned, others: [] });
+  return requests.flatMap(({ claim, network, source }) => {
+    const owner = formatOwner(ownerOfIpamClaim(claim));
+    const at = source.at(["status", "ips"], "");
+    return poolsFor(network, facts).flatMap(({ name: pool, assignable }) =>
+      addressesOf(source)
+        .filter((address) => contains(assignable, address))
+        .map((address) => ({ address, owner, pool, at })),
+    );
+  });
 }
 
-function finalizerStep(object: Bag, isWanted: boolean): Step {
-  return { verb: "finalizer", object, name: releaseFinalizer, isWanted };
-}
-
-const definitionKey = kindInGroup(attachmentKind, attachmentGroup);
-
-/**
- * Returns whether a line is a claim's: it shows the address, or its network gives it. A claim that was deleted, and made again on
- * another network, has the lines of the one before on record until it is decided for.
- */
-function givenTo(claim: Bag, definitions: readonly Bag[]): (line: Allocation) => boolean {
-  const shown = addressesIn(shownIps(claim));
-  const called = asIpamClaim(claim).spec.network;
-  const isIts = (definition: Bag) => parseNetworkConfig(definition).value?.network === called;
-  return ({ address, pool }) =>
-    shown.includes(address) || definitions.some((one) => boundPools(one)?.includes(pool) && isIts(one));
-}
-
-const askOtherwise = `Let its VM ask for another address, or for none (annotation ${addressesAnnotation} of its template).`;
-
-function noAddress(annotation: unknown) {
-  return { code: "invalid", message: `annotation ${plannedAnnotation} has no address: ${JSON.stringify(annotation)}` };
+/** Returns whether the controller assigned the addresses that a claim shows. Other networks may have the same ones, in spaces of their own. */
+function isHeldByUs({ object }: LocatedObject): boolean {
+  return isIpamClaim(object) && metadataOf(object).finalizers.includes(releaseFinalizer);
 }

@@ -1,7 +1,7 @@
 import type { System } from "../contract/system.ts";
 import { ipamClaimsAndPods } from "./claims-and-pods.ts";
-import { ipamClaimsInCluster } from "./claims-in-cluster.ts";
-import { ipamclaim } from "./ipamclaim.ts";
+import { ipamClaimsInCluster } from "./in-cluster.ts";
+import { ipamclaim } from "./plan.ts";
 import { virtualMachines } from "./vm-in-cluster.ts";
 
 /** VMs of KubeVirt, which keep their addresses in IPAMClaims. */

@@ -1,131 +1,88 @@
-import { nodeOwner } from "../../core/index.ts";
-import type { Bag } from "../../schema/objects.ts";
+import { IpamError, type Issue } from "../../core/index.ts";
+import type { Findings } from "../../schema/findings.ts";
+import { issueIn, type LocatedObject } from "../../schema/objects.ts";
 import { mapping } from "../../schema/shape.ts";
-import type { ClusterPart } from "../contract/cluster-integration.ts";
-import type { Known } from "../contract/known.ts";
-import { isManaged } from "../contract/managed-by.ts";
-import { annotationsOf, isDeleting, metadataOf, nameOf } from "../contract/object-metadata.ts";
-import type { Recording } from "../contract/recording.ts";
-import { type Step, warn } from "../contract/step.ts";
-import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
-import { hostGroup, hostKind, hostState, keyOfHost, linkOf, namesIn, usedBy } from "./bare-metal-host.ts";
-import { configMapName } from "./config-map.ts";
-import { goneFromHosts } from "./gone.ts";
-import { aliasesOfHost, nameOfObjects } from "./infra.ts";
-import { infraFile } from "./infra-file.ts";
-import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
-import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
-import { networkDataKind } from "./uses.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
+import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import { metadataOf } from "../contract/object-metadata.ts";
+import type { ReadObject } from "../contract/read-each.ts";
+import { hostGroup, hostKind } from "./bare-metal-host.ts";
+import { configMapName, parseConfigMap } from "./config-map.ts";
+import { recordedAddresses } from "./held-addresses.ts";
+import { hostSecret } from "./host-objects.ts";
+import { type Infra, nameOfObjects } from "./infra.ts";
+import { type Metal3Model, metal3 } from "./plan.ts";
+import { metal3Part } from "./recording.ts";
+import { networksOf } from "./template.ts";
+import { networkDataKind, usesOfSecret } from "./uses.ts";
 
-/** Records addresses for the hosts of a namespace. */
-export function metal3Part(namespace: string): ClusterPart {
-  const source = `ConfigMap/${namespace}:${configMapName}`;
-  const concernOf = (object: Bag) => concerns(object, source);
-  const recording: Recording = {
-    kinds: kinds(namespace),
-    concerns: concernOf,
-    sourceOf: () => source,
-    evidenceOf: ({ claim }) => [keyOfSecret(namespace, nameOfObjects(claim))],
-    gone: goneFromHosts,
-    contention: { isMachine: (owner, node) => aliasesOfHost(owner).includes(nodeOwner(nameOf(node))) },
+/** The same configuration in a ConfigMap of this namespace: the controller allocates, and each host has its Secret. */
+export function metal3InCluster(namespace: string): ClusterIntegration<Metal3Model> {
+  const { name, claims, isClaim, conflicts } = metal3;
+  return {
+    name,
+    claims,
+    isClaim,
+    ...(conflicts && { conflicts }),
+    reads: [
+      { group: "", kind: "ConfigMap", plural: "configmaps", owns: isConfiguration, mark: /(?!)/ },
+      { group: hostGroup, kind: hostKind, plural: "baremetalhosts", owns: () => true, mark: /(?!)/ },
+    ],
+    read: ({ owned }) => {
+      const parsed = owned.filter(({ object }) => isConfiguration(object)).map(parseConfigMap);
+      const issues = parsed.flatMap(({ issues: found = [] }) => found);
+      return issues.length > 0 ? { issues } : { value: parsed.flatMap(({ value }) => value ?? []) };
+    },
+    // The file has no authority: here it is the controller.
+    pools: (model) =>
+      (metal3.pools?.(model) ?? []).map(({ pool, spec, at }) => ({
+        pool: { ...pool, authority: "Cluster" },
+        spec: { ...spec, authority: "Cluster" },
+        at,
+      })),
+    render: (model, _, holdings) => renderSecrets(model, namespace, holdings),
+    uses: [{ kind: networkDataKind, reader: () => usesOfHost }],
+    ...metal3Part(namespace),
   };
-  return { recording, report, made: { takesOver: isTakenOver, whyRefused: whyNotTakenOver, outlivesSource: true } };
 }
 
-function kinds(namespace: string): WatchedKind[] {
-  return [
-    {
-      apiVersion: "v1",
-      kind: "ConfigMap",
-      plural: "configmaps",
-      where: { namespace, fields: `metadata.name=${configMapName}` },
-      keep: ({ data }) => ({ data: only(data, infraFile) }),
-    },
-    {
-      apiVersion: "v1",
-      kind: networkDataKind,
-      plural: "secrets",
-      where: { namespace, labels: ownerLabel },
-      isGrant: true,
-      keep: keepData,
-      keepMade: keepData,
-    },
-    {
-      apiVersion: `${hostGroup}/v1alpha1`,
-      kind: hostKind,
-      plural: "baremetalhosts",
-      where: { namespace },
-      mayHaveAny: true,
-      keep: ({ spec, status }) => ({
-        spec: only(spec, "networkData", "preprovisioningNetworkDataName", "automatedCleaningMode"),
-        status: { provisioning: only(mapping(status).provisioning, "state") },
+function isConfiguration(object: LocatedObject["object"]): boolean {
+  return object.kind === "ConfigMap" && metadataOf(object).name === configMapName;
+}
+
+/** Adds the addresses in the Secret of a host, without their links: a host has one address of a network. Those in a copy may be in use, but are not the host's. */
+function usesOfHost(located: LocatedObject, found: Findings): void {
+  const first = found.uses.length;
+  usesOfSecret(located, found);
+  const { name } = metadataOf(located.object);
+  const uses = found.uses.splice(first).map(({ interface: _, ...use }) => use);
+  found.uses.push(
+    ...uses.map((use) => (nameOfObjects(`${use.owner}/`) === name ? use : { ...use, isTemporary: true })),
+  );
+}
+
+/** Returns the Secret of each host that has all its addresses. */
+function renderSecrets(model: Metal3Model, namespace: string, holdings: Holdings): Rendered {
+  const recorded = recordedAddresses(holdings);
+  const issues: Issue[] = [];
+  const secretsOf = ({ value: infra, source }: ReadObject<Infra>): RenderedObject[] =>
+    infra.units.flatMap((unit) =>
+      unit.hosts.flatMap((host) => {
+        const addresses = recorded(unit, host.name);
+        if (addresses.size < networksOf(unit.networkConfig).length) return [];
+        const { value, issues: found = [] } = hostSecret(infra, unit, host, addresses, { namespace });
+        issues.push(...found.map((issue) => issueIn(source, issue)));
+        return value === undefined ? [] : [asStored(value)];
       }),
-    },
-  ];
+    );
+  const instead = new Map(model.map((one) => [one.source, secretsOf(one)]));
+  if (issues.length > 0) throw new IpamError("invalid", issues);
+  return { instead, added: [], left: [] };
 }
 
-function keepData({ data }: Bag): Bag {
-  return { data: only(data, "networkData") };
-}
-
-/**
- * Returns the owners and sources that an object concerns.
- *
- *  object         | owners                                   | sources
- *  ---------------+------------------------------------------+----------------------------------------------
- *  ConfigMap      | all                                      | itself
- *  Secret         | the host in its label, and hosts whose   | the ConfigMap, and the BareMetalHost of its name;
- *                 |  objects would have its name             |  none without the label
- *  BareMetalHost  | hosts whose objects would have its name, | none
- *                 |  or that of a Secret that it names       |
- */
-function concerns(object: Bag, source: string): Concern {
-  const { name, namespace } = metadataOf(object);
-  if (object.kind === "ConfigMap") return { owners: "all", sources: [source] };
-  if (object.kind === hostKind)
-    return { owners: namesIn(hostState(object)).flatMap(ownersNamed), sources: [], isEvidence: true };
-  if (object.kind !== networkDataKind) return { owners: [], sources: [] };
-  const owner = ownerIn(object);
-  const named = ownersNamed(`${name}`);
-  if (owner === undefined) return { owners: named, sources: [], isEvidence: true };
-  const sources = [source, keyOfHost(`${namespace}`, `${name}`)];
-  return { owners: [...new Set([owner, ...named])], sources, isEvidence: true };
-}
-
-/** Returns each host that may have this name: any dash may be the one between unit and host. */
-function ownersNamed(name: string): string[] {
-  return [...name.matchAll(/-/g)].map(({ index }) => `Host/${name.slice(0, index)}.${name.slice(index + 1)}`);
-}
-
-/** Reports about a BareMetalHost. A ConfigMap has no status: Events report what is wrong with it. */
-function report({ object, made, find }: Known): Step[] {
-  if (object.kind !== hostKind) return [];
-  const host = hostState(object);
-  const isStaying = ({ object: one, isWanted }: Known["made"][number]) =>
-    isWanted && isManaged(one) && !isDeleting(one);
-  const { name, namespace, networkData } = host;
-  const used = usedBy(host, (secret) => find(keyOfSecret(namespace, secret)) !== undefined);
-  const annotated = annotateSteps(object, used.length === 0 ? undefined : used.join(","));
-  const link = linkOf(host, made.some(isStaying));
-  if (link === "none") return annotated;
-  const needs = { keys: [keyOfSecret(namespace, name)] };
-  const spec = { networkData: { name, namespace } };
-  if (link === "set") return [...annotated, { verb: "apply", object, spec, needs, yields: true }];
-  const message = `spec.networkData names Secret ${networkData?.name}, and the addresses of this host are in Secret ${name}`;
-  return [warn(object, `${message}. Remove that field, and the controller sets it.`), ...annotated];
-}
-
-/** Records on a host which Secrets of other hosts it may have used; removes the annotation if `used` is undefined. */
-function annotateSteps(object: Bag, used: string | undefined): Step[] {
-  if (annotationsOf(object)[usedAnnotation] === used) return [];
-  return [{ verb: "change", object, fields: { metadata: { annotations: { [usedAnnotation]: used ?? null } } } }];
-}
-
-function keyOfSecret(namespace: string, name: string): string {
-  return `${networkDataKind}/${namespace}:${name}`;
-}
-
-function only(value: unknown, ...fields: readonly string[]): Bag {
-  const bag = mapping(value);
-  return Object.fromEntries(fields.flatMap((field) => (bag[field] === undefined ? [] : [[field, bag[field]]])));
+/** A Secret as a server gives it: the text that was written is encoded. */
+function asStored({ stringData, ...secret }: RenderedObject & { readonly stringData?: unknown }): RenderedObject {
+  const texts = Object.entries(mapping(stringData));
+  const data = Object.fromEntries(texts.map(([key, text]) => [key, Buffer.from(`${text}`).toString("base64")]));
+  return { ...secret, type: "Opaque", data };
 }

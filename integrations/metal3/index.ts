@@ -4,7 +4,7 @@
 
 export type { ClusterApiVersion } from "../contract/cluster-api.ts";
 export type { ReadObject } from "../contract/read-each.ts";
-export { type Metal3Model, metal3 } from "./metal3.ts";
+export { type Metal3Model, metal3 } from "./plan.ts";
 
 // One configuration: pools and claims for `plan`, and the objects of what was committed.
 

@@ -1,6 +1,6 @@
 import type { System } from "../contract/system.ts";
-import { metal3 } from "./metal3.ts";
-import { metal3InCluster } from "./metal3-in-cluster.ts";
+import { metal3InCluster } from "./in-cluster.ts";
+import { metal3 } from "./plan.ts";
 
 /** The bare-metal hosts of Metal3. */
 export const metal3System: System = {

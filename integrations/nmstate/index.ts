@@ -3,7 +3,7 @@
 // The integration as a whole, for a pipeline of one's own.
 
 export type { NmstateModel, OwnPolicy } from "./model.ts";
-export { nmstate } from "./nmstate.ts";
+export { nmstate } from "./plan.ts";
 
 // One policy.
 

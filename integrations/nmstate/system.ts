@@ -1,6 +1,6 @@
 import type { System } from "../contract/system.ts";
 import { nmstateInCluster } from "./in-cluster.ts";
-import { nmstate } from "./nmstate.ts";
+import { nmstate } from "./plan.ts";
 
 /** Nodes, by the policies of kubernetes-nmstate. The controller always serves them. */
 export const nmstateSystem: System = {

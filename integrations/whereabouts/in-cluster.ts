@@ -1,130 +1,138 @@
-import { nameOfKey, nodeOwner } from "../../core/index.ts";
+import {
+  type Address,
+  type Allocation,
+  type Claim,
+  lengthOf,
+  nodeNameOf,
+  ownerOfKey,
+  type Parsed,
+  type Use,
+} from "../../core/index.ts";
+import { partition } from "../../core/partition.ts";
+import { emptyFindings } from "../../schema/findings.ts";
+import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { Bag } from "../../schema/objects.ts";
-import type { ClusterPart } from "../contract/cluster-integration.ts";
-import type { MadeObjects } from "../contract/made-objects.ts";
-import { isManaged } from "../contract/managed-by.ts";
-import { kindInGroup } from "../contract/object-key.ts";
-import { keyOf, nameOf } from "../contract/object-metadata.ts";
-import type { Recording } from "../contract/recording.ts";
-import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
-import { attachmentGroup, attachmentKind, attachmentPlural } from "../networks/attachment-definition.ts";
-import { asAttachmentDefinition } from "../networks/objects.ts";
-import { namesSlices, parseAttachment } from "./attachment.ts";
-import { goneFromSlices } from "./gone.ts";
-import { ipPoolKind, ipPoolNames, isInUse, isIPPool, ownersOfIPPool } from "./ip-pool.ts";
-import { isSlicePool, type ListedSlice, listedSlices, slicePoolGroup, slicePoolKind } from "./node-slice-pool.ts";
-import { asIPPool, asNodeSlicePool } from "./objects.ts";
-import { usedSlices } from "./used-slices.ts";
+import type { ClusterIntegration } from "../contract/cluster-integration.ts";
+import type { Facts } from "../contract/facts.ts";
+import type { Holdings, ReadObjects, Rendered, RenderedObject } from "../contract/integration.ts";
+import { ipPoolReads, isInUse, isIPPool, sliceOfIPPool } from "./ip-pool.ts";
+import { nodeSlicePool, readSlicePool, slicePoolKind, slicePoolReads } from "./node-slice-pool.ts";
+import { slicesPart } from "./recording.ts";
+import {
+  attachmentReads,
+  claimsOnNetwork,
+  isSliceClaim,
+  nodesOnNetwork,
+  readNetworks,
+  type SliceNetwork,
+} from "./slice-network.ts";
 
-/** Records slices for networks whose NodeSlicePools are in this namespace. */
-export function slicesPart(namespace: string): ClusterPart {
-  const keyOfNetwork = (network: string) => `${kindInGroup(slicePoolKind, slicePoolGroup)}/${namespace}:${network}`;
-  const recording: Recording = {
-    kinds: kinds(namespace),
-    concerns: (object) => concerns(object, keyOfNetwork),
-    sourceOf: (claim) => keyOfNetwork(nameOfKey(claim)),
-    evidenceOf: (line) =>
-      ipPoolNames(line).map((name) => `${kindInGroup(ipPoolKind, slicePoolGroup)}/${namespace}:${name}`),
-    gone: goneFromSlices,
-    contention: { requestedUses: usedSlices },
-  };
-  const made: MadeObjects = {
-    takesOver: (there, _, wanted) =>
-      isSlicePool(there) && wanted !== undefined && lackingIn(wanted, there) === undefined,
-    whyRefused: (there, wanted) => (isSlicePool(there) ? whyRefused(there, wanted, namespace) : undefined),
-  };
-  // A definition has no status: Events report what is wrong with it.
-  return { recording, made };
+/** Networks with slices, what nodes have by NodeSlicePools of others, and the IPPools that pods have addresses of. */
+interface SlicesModel {
+  readonly networks: readonly SliceNetwork[];
+  readonly listed: readonly Use[];
+  readonly used: readonly Bag[];
 }
 
-function kinds(namespace: string): WatchedKind[] {
-  return [
-    {
-      apiVersion: `${attachmentGroup}/v1`,
-      kind: attachmentKind,
-      plural: attachmentPlural,
-      mayHaveAny: true,
-      keep: (object) => (namesSlices(object) ? { spec: { config: asAttachmentDefinition(object).spec.config } } : {}),
-    },
-    {
-      apiVersion: `${slicePoolGroup}/v1alpha1`,
-      kind: slicePoolKind,
-      plural: "nodeslicepools",
-      where: { namespace },
-      isGrant: true,
-      isShared: true,
-      isOwnSource: true,
-      hasNoStatusSubresource: true,
-      keep: ({ spec, status }) => ({ spec, status }),
-      keepMade: ({ spec }) => ({ spec }),
-    },
-    {
-      apiVersion: `${slicePoolGroup}/v1alpha1`,
-      kind: ipPoolKind,
-      plural: "ippools",
-      where: { namespace },
-      makesRoom: true,
-      keep: (ipPool) => {
-        const { range, allocations } = asIPPool(ipPool).spec;
-        return { spec: { range, allocations: anyOf(allocations) } };
-      },
-    },
-  ];
+/** The same networks, for the controller: it gives a slice to each node, and writes the NodeSlicePools of this namespace. */
+export function slicesInCluster(namespace: string): ClusterIntegration<SlicesModel> {
+  return {
+    name: "whereabouts",
+    reads: [attachmentReads, { ...slicePoolReads, owns: () => false }, ipPoolReads],
+    read: readSlices,
+    // A definition has no authority: here it is the controller.
+    pools: ({ networks }) =>
+      networks.map(({ pool, spec, attachments: [{ source }] }) => ({
+        pool: { ...pool, authority: "Cluster" },
+        spec: { ...spec, authority: "Cluster" },
+        at: source.at([], pool.name),
+      })),
+    claims: (model, facts) =>
+      model.networks.flatMap((network) => {
+        const kept = nodesOfOtherSize(network, model.listed);
+        return claimsOfNodes(network, model, facts).filter(({ owner }) => !kept.has(owner.name));
+      }),
+    isClaim: isSliceClaim,
+    render: (model, facts, holdings) => renderPools(model, namespace, facts, holdings),
+    uses: [{ kind: slicePoolKind, reader: () => readSlicePool }],
+    ...slicesPart(namespace),
+  };
 }
 
-/** Returns at most one entry of the allocations: one is enough to show that the slice is in use. */
-function anyOf(allocations: Bag): Bag {
-  return Object.fromEntries(
-    Object.keys(allocations)
-      .slice(0, 1)
-      .map(() => ["any", {}]),
-  );
+function readSlices({ owned, others }: ReadObjects): Parsed<SlicesModel> {
+  const networks = readNetworks(owned);
+  if (networks.issues) return networks;
+  const found = emptyFindings();
+  for (const one of others) readSlicePool(one, found);
+  const used = others.map(({ object }) => object).filter((object) => isIPPool(object) && isInUse(object));
+  return { value: { networks: networks.value, listed: found.uses, used } };
 }
 
 /**
- * Returns the owners and sources that an object concerns.
- *
- *  object                             | owners                          | sources
- *  -----------------------------------+---------------------------------+-----------------------------
- *  definition with slices             | all                             | itself, and its network
- *  any other definition               | none                            | none
- *  NodeSlicePool                      | its network                     | its network
- *  one that the controller did not    | its network, and the nodes that | its network
- *   make                              |  it lists                       |
- *  IPPool                             | nodes whose slice it may be of: | none
- *                                     |  a node that is not selected    |
- *                                     |  loses its slice once this is   |
- *                                     |  empty, or gone                 |
+ * Returns the nodes to which another controller gave a slice of another size. The record cannot have that slice, and the nodes get no other
+ * one beside it: while it is listed, their pods have addresses of it.
  */
-function concerns(object: Bag, keyOfNetwork: (network: string) => string): Concern {
-  if (namesSlices(object)) {
-    const network = parseAttachment(object).value?.network;
-    return { owners: "all", sources: [keyOf(object), ...(network ? [keyOfNetwork(network)] : [])] };
-  }
-  if (isIPPool(object)) return { owners: ownersOfIPPool(object), sources: [], isEvidence: isInUse(object) };
-  if (!isSlicePool(object)) return { owners: [], sources: [] };
-  const network = keyOfNetwork(nameOf(object));
-  if (isManaged(object)) return { owners: [network], sources: [network], isEvidence: true };
-  return { owners: [network, ...listedSlices(object).map(({ node }) => nodeOwner(node))], sources: [network] };
+function nodesOfOtherSize({ pool }: SliceNetwork, listed: readonly Use[]): ReadonlySet<string> {
+  const isOther = (use: Use) => use.pool === pool.name && lengthOf(use) !== pool.blockLength;
+  return new Set(listed.filter(isOther).flatMap(({ owner = "" }) => nodeNameOf(owner) ?? []));
 }
 
-/** Returns the first slice in `there` that `wanted` does not give to the same node. If there is none, `wanted` can replace `there`, and no node moves. */
-function lackingIn(wanted: Bag, there: Bag): ListedSlice | undefined {
-  const listed = new Set(listedSlices(wanted).map(({ node, slice }) => `${node} ${slice}`));
-  return listedSlices(there).find(({ node, slice }) => !listed.has(`${node} ${slice}`));
+/**
+ * Returns the nodes that ask for a slice of a network: those that a definition selects, and others that have one already, as uses show.
+ *
+ *  a definition | the NodeSlicePool   | its IPPool has     | the node asks for
+ *   selects it  | of others lists it  | addresses          |
+ *  -------------+---------------------+--------------------+------------------------------------------------
+ *  yes          | any                 | any                | a slice: what is listed, or that of the IPPool
+ *  no           | yes                 | any                | what is listed
+ *  no           | no                  | yes                | the slice of the IPPool
+ *  no           | no                  | of another size    | what it has on record, or the slice that holds that
+ *  no           | no                  | no                 | nothing
+ *
+ * If a node that no definition selects has a slice, the controller records it: another controller gave it, or the record was lost. If the
+ * node is gone, the slice is releasing then. If the node exists, the slice stays as long as the NodeSlicePool or the IPPool shows it:
+ * a releasing slice is not listed, and without a listed slice the pods of the node could not end.
+ */
+function claimsOfNodes(network: SliceNetwork, { listed, used }: SlicesModel, facts: Facts): Claim[] {
+  const { name: pool, blockLength } = network.pool;
+  const slices = used.flatMap((one) => sliceOfIPPool(one, network) ?? []);
+  const [alike, others] = partition(slices, ({ slice }) => slice.length === blockLength);
+  const byList = listed.flatMap(({ owner = "", pool: of }) => (of === pool ? (nodeNameOf(owner) ?? []) : []));
+  const wanted = new Map<string, Address | undefined>([
+    ...others.map(({ node, slice }) => [node, slice.address] as const),
+    ...[...alike.map(({ node }) => node), ...byList].map((node) => [node, undefined] as const),
+  ]);
+  const claims = claimsOnNetwork(network, facts);
+  for (const { owner } of claims) wanted.delete(owner.name);
+  const more = [...wanted].map(
+    ([name, address]): Claim => ({
+      owner: { kind: "Node", name },
+      name: pool,
+      pool,
+      ...(address !== undefined && { wanted: address }),
+    }),
+  );
+  return [...claims, ...more];
 }
 
-/** Returns why the controller does not take over a NodeSlicePool. The message must not advise to delete it: pods have addresses of it, and unrecorded slices count as free. */
-function whyRefused(there: Bag, wanted: Bag, namespace: string): string | undefined {
-  const lacking = lackingIn(wanted, there);
-  if (lacking === undefined) return undefined;
-  const [length, size] = [
-    `${lacking.slice}`.split("/")[1],
-    `${asNodeSlicePool(wanted).spec.sliceSize}`.replace("/", ""),
-  ];
-  const next =
-    length === size
-      ? `Find out which addresses are in use (kubectl get ippools -n ${namespace}) before you delete anything.`
-      : `Let node_slice_size of the network be /${length} until it is taken over. After that it may be another one.`;
-  return `gives ${lacking.node} ${lacking.slice}, which the record does not, and stays as it is. ${next}`;
+/**
+ * Renders the NodeSlicePools. They omit releasing slices of nodes that exist and are not selected: no pod has an address of such a slice,
+ * and none must get one before another node has the slice.
+ */
+function renderPools({ networks }: SlicesModel, namespace: string, facts: Facts, { snapshot }: Holdings): Rendered {
+  const there = new Set(facts.nodes.map(({ name }) => name));
+  const made = new Map(
+    networks.map((network): [SourceObject, RenderedObject[]] => {
+      const selected = nodesOnNetwork(network, facts);
+      const isListed = ({ claim }: Allocation) => {
+        const node = nodeNameOf(ownerOfKey(claim)) ?? "";
+        return selected.has(node) || !there.has(node);
+      };
+      const known = { ...snapshot, releasing: snapshot.releasing.filter(isListed) };
+      const object = nodeSlicePool(network, known, { metadata: { namespace } });
+      // With the owner references of whereabouts' controller it would be deleted with a definition, while pods still use it.
+      return [network.attachments[0].source, [{ ...object, metadata: { ...object.metadata, ownerReferences: [] } }]];
+    }),
+  );
+  return { instead: made, added: [], left: [] };
 }

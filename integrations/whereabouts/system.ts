@@ -1,6 +1,6 @@
 import type { System } from "../contract/system.ts";
-import { slicesInCluster } from "./slices-in-cluster.ts";
-import { whereabouts } from "./whereabouts.ts";
+import { slicesInCluster } from "./in-cluster.ts";
+import { whereabouts } from "./plan.ts";
 
 /** Slices of networks, one for each node, from which whereabouts gives pods their addresses. */
 export const whereaboutsSystem: System = {

@@ -1,8 +1,8 @@
 import type { System } from "../contract/system.ts";
 import { freedPods } from "./freed-pods.ts";
+import { workloadsInCluster } from "./in-cluster.ts";
+import { workload } from "./plan.ts";
 import { podDelivery } from "./pod-delivery.ts";
-import { workload } from "./workload.ts";
-import { workloadsInCluster } from "./workload-in-cluster.ts";
 
 /** The pods of StatefulSets, Deployments and others. */
 export const workloadSystem: System = {

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
+import { whereabouts } from "../../../integrations/whereabouts/plan.ts";
 import { readersOfUses, usesOf } from "../../../pipeline/desired.ts";
 import { emptyFindings } from "../../../schema/findings.ts";
 import { placeless } from "../../../schema/objects.ts";

@@ -6,7 +6,7 @@ import { blocksOverlap, formatBlock, lastOf } from "../../../core/block.ts";
 import { unwrap } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
 import { nodeSlicePool } from "../../../integrations/whereabouts/node-slice-pool.ts";
-import { whereabouts } from "../../../integrations/whereabouts/whereabouts.ts";
+import { whereabouts } from "../../../integrations/whereabouts/plan.ts";
 import { placeless } from "../../../schema/objects.ts";
 import { apply } from "../../support/core/apply.ts";
 import { shuffled } from "../../support/core/arbitrary.ts";

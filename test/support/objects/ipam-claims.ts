@@ -1,4 +1,4 @@
-import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
+import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { SimController } from "../sim/controller.ts";
 import { macvlanNetwork } from "./vm-objects.ts";

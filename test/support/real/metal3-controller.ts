@@ -1,4 +1,4 @@
-import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
+import { metal3InCluster } from "../../../integrations/metal3/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { SimController } from "../sim/controller.ts";
 

@@ -1,5 +1,5 @@
 import { IpamError, type Issue } from "../../../core/errors.ts";
-import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
+import { nmstate } from "../../../integrations/nmstate/plan.ts";
 import type { Policy } from "../../../integrations/nmstate/policy.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import type { Manifests } from "../../../schema/manifest-document.ts";

@@ -1,6 +1,6 @@
 import type { Reconciler } from "../../../integrations/contract/reconciler.ts";
+import { workloadsInCluster } from "../../../integrations/workload/in-cluster.ts";
 import { podDelivery } from "../../../integrations/workload/pod-delivery.ts";
-import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { asList, type Bag } from "../../../schema/objects.ts";
 import { pool } from "../objects/ipam-claims.ts";
 import { macvlanNetwork } from "../objects/vm-objects.ts";

@@ -12,7 +12,7 @@ import {
   unwrap,
 } from "../../../core/index.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
-import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import type { Bag } from "../../../schema/objects.ts";
 import { ipPoolOf, listIn, problemsOfList } from "../objects/slice-list.ts";
 import { attachment, selecting, slicePool } from "../objects/whereabouts-objects.ts";

@@ -1,9 +1,9 @@
 import { formatAddress, ownerOfKey } from "../../../core/index.ts";
 import { isDeleting, ownersOf, uidOf } from "../../../integrations/contract/object-metadata.ts";
 import { isGated } from "../../../integrations/networks/gated-pod.ts";
+import { workloadsInCluster } from "../../../integrations/workload/in-cluster.ts";
 import { isStuck } from "../../../integrations/workload/pod-conflict.ts";
 import { hasEnded, isFreed } from "../../../integrations/workload/pods.ts";
-import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
 import { reconcilersInCluster } from "../../../pipeline/integrations.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { poolConflictsOf } from "../../../schema/pool-conflicts.ts";

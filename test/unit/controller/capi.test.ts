@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, IpamError } from "../../../core/index.ts";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, ownerOfKey } from "../../../core/index.ts";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
-import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
+import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { addressesIn } from "../../support/core/addresses-in.ts";

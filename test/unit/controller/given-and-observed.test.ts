@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
-import { capi } from "../../../integrations/capi/capi.ts";
-import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
+import { metal3InCluster } from "../../../integrations/metal3/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { file } from "../../support/real/metal3-controller.ts";

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { type Address, IpamError } from "../../../core/index.ts";
-import { reportClaim } from "../../../integrations/ipamclaim/in-cluster.ts";
+import { reportClaim } from "../../../integrations/ipamclaim/recording.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { poolOf } from "../../support/core/text.ts";
 import { begin as beginWith, claim, planned, pool } from "../../support/objects/ipam-claims.ts";

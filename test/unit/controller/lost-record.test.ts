@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
-import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import { asBag, asList } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { attachment } from "../../support/objects/whereabouts-objects.ts";

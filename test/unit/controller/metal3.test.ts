@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { clusterSet, emptySnapshot } from "../../../core/index.ts";
+import { metal3InCluster } from "../../../integrations/metal3/in-cluster.ts";
 import { infraObjects } from "../../../integrations/metal3/infra-objects.ts";
-import { metal3InCluster } from "../../../integrations/metal3/metal3-in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { exampleText, infraOf } from "../../support/cli/metal3-infra.ts";
 import { begin, file, namespace } from "../../support/real/metal3-controller.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { timing } from "../../../controller/timing.ts";
 import { emptySnapshot, formatBlock } from "../../../core/index.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
-import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 import { selecting } from "../../support/objects/whereabouts-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
-import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
 import { attachment } from "../../support/objects/whereabouts-objects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
-import { slicesInCluster } from "../../../integrations/whereabouts/slices-in-cluster.ts";
+import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import { conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { attachment, slicePool } from "../../support/objects/whereabouts-objects.ts";

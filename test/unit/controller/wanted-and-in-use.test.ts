@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/claims-in-cluster.ts";
+import { ipamClaimsInCluster } from "../../../integrations/ipamclaim/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { contestMessage } from "../../../controller/write/contest.ts";
 import type { Write } from "../../../controller/write/write-limit.ts";
 import { IpamError } from "../../../core/index.ts";
-import { capi } from "../../../integrations/capi/capi.ts";
+import { capi } from "../../../integrations/capi/in-cluster.ts";
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";

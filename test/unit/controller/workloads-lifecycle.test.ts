@@ -3,7 +3,7 @@ import { kindsOf } from "../../../controller/cache/kinds.ts";
 import { sweep } from "../../../controller/run/sweep.ts";
 import { timing } from "../../../controller/timing.ts";
 import { objectKey } from "../../../integrations/contract/object-key.ts";
-import { workloadsInCluster } from "../../../integrations/workload/workload-in-cluster.ts";
+import { workloadsInCluster } from "../../../integrations/workload/in-cluster.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { pool } from "../../support/objects/ipam-claims.ts";
 import { macvlanNetwork } from "../../support/objects/vm-objects.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { unwrap } from "../../../core/errors.ts";
 import { plan } from "../../../core/plan/plan.ts";
-import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
+import { nmstate } from "../../../integrations/nmstate/plan.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import { applyPlan } from "../../../state/apply.ts";
 import { recordOf } from "../../support/core/text.ts";

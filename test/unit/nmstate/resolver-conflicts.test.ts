@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/allocation.ts";
 import { unwrap } from "../../../core/errors.ts";
-import { nmstate } from "../../../integrations/nmstate/nmstate.ts";
+import { nmstate } from "../../../integrations/nmstate/plan.ts";
 import { readFolder } from "../../../pipeline/folder.ts";
 import { documentsOf, nicPolicyText, nodesOf, policyText, poolText, sourcesOf } from "../../support/schema/text.ts";
 

@@ -16,6 +16,7 @@ import { gone, isStillNamed } from "./kept-addresses.ts";
 import { poolRequest } from "./named-pools.ts";
 import { isNamespace, namespaceKind } from "./namespace.ts";
 import { asConfigMap } from "./objects.ts";
+import { addressesByNic, claimsOfWorkload, isServed, linesByClaim, readModel, readsOf, wrongWith } from "./plan.ts";
 import { mapNameOf, mapsKind, podAddresses, poolRequestAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withIndexesInstead } from "./pod-detected.ts";
 import {
@@ -29,7 +30,6 @@ import {
 } from "./pods.ts";
 import { maySelect, servedNetworks } from "./pools-of-workload.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
-import { addressesByNic, claimsOfWorkload, isServed, linesByClaim, readModel, readsOf, wrongWith } from "./workload.ts";
 import type { WorkloadModel } from "./workload-model.ts";
 import {
   isOfWorkload,

@@ -1,47 +1,26 @@
-import { type Allocation, type Claim, formatOwner, nameOfKey, ownerOfKey, policyOfKey } from "../../core/index.ts";
-import { type Bag, placeless } from "../../schema/objects.ts";
+import { type Allocation, type Claim, formatOwner, nameOfKey, ownerOfKey } from "../../core/index.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
 import type { Facts } from "../contract/facts.ts";
 import type { Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import { isManaged } from "../contract/managed-by.ts";
-import { annotationsOf, isDeleting, keyOf, nameOf, namespaceOf, uidOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, uidOf } from "../contract/object-metadata.ts";
 import { issuesOf } from "../contract/read-each.ts";
 import { type Step, warn } from "../contract/step.ts";
-import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
 import { attachmentKind } from "../networks/attachment-definition.ts";
-import { isGated } from "../networks/gated-pod.ts";
-import { networksKind } from "./bound-network.ts";
-import { gone, isStillNamed } from "./kept-addresses.ts";
 import { poolRequest } from "./named-pools.ts";
-import { isNamespace, namespaceKind } from "./namespace.ts";
+import { isNamespace } from "./namespace.ts";
 import { asConfigMap } from "./objects.ts";
 import { addressesByNic, claimsOfWorkload, isServed, linesByClaim, readModel, readsOf, wrongWith } from "./plan.ts";
-import { mapNameOf, mapsKind, podAddresses, poolRequestAnnotation, workloadOfMap } from "./pod-addresses.ts";
+import { podAddresses, poolRequestAnnotation, workloadOfMap } from "./pod-addresses.ts";
 import { detectedByPod, isLeftOut, mayLeaveOut, withIndexesInstead } from "./pod-detected.ts";
-import {
-  asksController,
-  indexOfPod,
-  isWaitingAlone,
-  usesOfMap,
-  usesOfWorkloadPod,
-  workloadOfPod,
-  workloadPods,
-} from "./pods.ts";
+import { asksController, usesOfMap, usesOfWorkloadPod, workloadPods } from "./pods.ts";
 import { maySelect, servedNetworks } from "./pools-of-workload.ts";
+import { workloadRecording } from "./recording.ts";
 import { sourcesFound } from "./sources-in-cluster.ts";
 import type { WorkloadModel } from "./workload-model.ts";
-import {
-  isOfWorkload,
-  isWorkload,
-  keepWorkload,
-  keyOfWorkload,
-  ownerOfWorkload,
-  parseWorkload,
-  type Workload,
-  workloadGroup,
-  workloadKinds,
-} from "./workload-object.ts";
+import { isOfWorkload, isWorkload, ownerOfWorkload, parseWorkload, type Workload } from "./workload-object.ts";
 
 /**
  * Addresses of pods, decided in the cluster: each StatefulSet and Deployment whose pods wait for the controller has a ConfigMap
@@ -65,14 +44,7 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
     { kind: "ConfigMap", reader: () => (map, found) => void found.uses.push(...usesOfMap(map)) },
     { kind: workloadPods.kind, reader: () => (pod, found) => void found.uses.push(...usesOfWorkloadPod(pod)) },
   ],
-  recording: {
-    kinds: kinds(),
-    concerns,
-    evidenceOf: ({ claim }) => [keyOfMap(ownerOfKey(claim))],
-    gone,
-    // Each index is a share of its own: if the addresses run out, only the pods without one wait.
-    owners: { shareOf: policyOfKey, has: isStillNamed },
-  },
+  recording: workloadRecording,
   detection: {
     detected: (object) => (object.kind === workloadPods.kind ? detectedByPod(object) : []),
     mayLeaveOut,
@@ -83,20 +55,6 @@ export const workloadsInCluster: ClusterIntegration<WorkloadModel> = {
 /** Returns whether an object is a source for networks of pods. Unbound networks are sources too, so that a missing one can be reported. */
 function isAbout(object: Bag): boolean {
   return isNamespace(object) || object.kind === attachmentKind;
-}
-
-function kinds(): WatchedKind[] {
-  return [
-    ...workloadKinds.map(
-      (one): WatchedKind => ({
-        ...{ ...one, apiVersion: `${workloadGroup}/v1`, isOwner: true, ignoresStatus: true, keep: keepWorkload },
-      }),
-    ),
-    networksKind,
-    { apiVersion: "v1", kind: namespaceKind, plural: "namespaces", keep: () => ({}) },
-    { ...mapsKind, showsIfMade: true },
-    { ...workloadPods, mayHaveAny: true, isOwner: true },
-  ];
 }
 
 /** Returns the claims of a workload. Each has its index as its interface, so an address that a pod shows is that claim's and no other's. */
@@ -149,54 +107,6 @@ function keptIn(model: WorkloadModel, facts: Facts, { allocations, releasing }: 
     };
     return !leaving.has(owner) && (lines.get(owner) ?? []).every(isNamed) ? [owner] : [];
   });
-}
-
-/**
- * Returns the owners and sources that an object concerns.
- *
- *  object                                | owners                                    | sources
- *  --------------------------------------+-------------------------------------------+-----------------
- *  StatefulSet, Deployment of ours       | itself                                    | itself
- *  definition of a network               | all                                       | itself
- *  namespace                             | all                                       | none
- *  ConfigMap with addresses of pods      | its workload                              | its workload
- *  pod                                   | those of the addresses that it uses; its  | none; itself, if it
- *                                        |  workload, or itself, while it waits      |  waits and is standalone
- *  any other                             | none                                      | none
- */
-function concerns(object: Bag): Concern {
-  const self = () => keyOf(object);
-  if (isWorkload(object)) return asksController(object) ? { owners: [ownerIn(object)], sources: [self()] } : nobody;
-  if (object.kind === attachmentKind) return { owners: "all", sources: [self()] };
-  if (object.kind === namespaceKind) return { owners: "all", sources: [] };
-  const workload = workloadOfMap(object);
-  if (workload !== undefined) {
-    const owner = formatOwner(ownerOfWorkload(workload));
-    return { owners: [owner], sources: [keyOfWorkload(owner)], isEvidence: true };
-  }
-  if (object.kind !== workloadPods.kind) return nobody;
-  return concernOfPod(object);
-}
-
-/** Returns what a pod concerns. The end of a standalone pod matters like that of any owner. */
-function concernOfPod(pod: Bag): Concern {
-  const maker = isGated(pod) ? workloadOfPod(pod) : indexOfPod(pod)?.workload;
-  const owners = usesOfWorkloadPod(placeless(pod)).flatMap(({ owner }) => owner ?? []);
-  const isAlone = maker?.kind === "Pod";
-  const all = [...owners, ...(maker === undefined ? [] : [formatOwner(ownerOfWorkload(maker))])];
-  const sources = isWaitingAlone(pod) ? [keyOf(pod)] : [];
-  return { owners: [...new Set(all)], sources, isEvidence: !isAlone };
-}
-
-const nobody: Concern = { owners: [], sources: [] };
-
-function ownerIn(object: Bag): string {
-  return formatOwner({ kind: `${object.kind}`, namespace: namespaceOf(object), name: nameOf(object) });
-}
-
-function keyOfMap(owner: string): string {
-  const [, kind, namespace, name = ""] = /^([^/]*)\/([^:]*):(.*)$/s.exec(owner) ?? [];
-  return `ConfigMap/${namespace}:${mapNameOf({ kind: `${kind}`, name })}`;
 }
 
 /**

@@ -1,7 +1,7 @@
 import type { Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../contract/object-key.ts";
-import { usedAnnotation } from "./objects.ts";
-import { asBareMetalHost } from "./views.ts";
+import { usedAnnotation } from "./object-parts.ts";
+import { asBareMetalHost } from "./objects.ts";
 
 export const hostGroup = "metal3.io";
 export const hostKind = "BareMetalHost";

@@ -7,9 +7,9 @@ import type { ReadObject } from "../contract/read-each.ts";
 import { hostSecret } from "./host-objects.ts";
 import { type Infra, unitPath } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
+import { asData } from "./objects.ts";
 import { parseInfra } from "./parse-infra.ts";
 import { quoteInfra } from "./quote-infra.ts";
-import { asData } from "./views.ts";
 
 /** The ConfigMap that has the configuration of hosts in a cluster. A namespace has one, as a folder has one file. */
 export const configMapName = "nodeippool-infra";

@@ -3,7 +3,7 @@ import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import { mapping } from "../../schema/shape.ts";
 import type { Path } from "../../schema/yaml.ts";
-import { asDeviceAddress } from "./views.ts";
+import { asDeviceAddress } from "./objects.ts";
 
 /** An entry of a network configuration of os-net-config, as far as its addresses and links go. */
 export interface Device {

@@ -3,7 +3,7 @@ import type { Bag } from "../../schema/objects.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
 import { hostKind, hostState, mayUse } from "./bare-metal-host.ts";
 import { nameOfObjects } from "./infra.ts";
-import { ownerIn } from "./objects.ts";
+import { ownerIn } from "./object-parts.ts";
 import { usesInSecret } from "./taken-over.ts";
 import { networkDataKind } from "./uses.ts";
 

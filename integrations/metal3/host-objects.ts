@@ -3,7 +3,7 @@ import type { RenderedObject } from "../contract/integration.ts";
 import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { networkData } from "./network-data.ts";
-import { bareMetalHost, metadataOf, networkDataSecret } from "./objects.ts";
+import { bareMetalHost, metadataFor, networkDataSecret } from "./object-parts.ts";
 
 /**
  * A host with its network data, whichever machine comes to it: for MachineDeployments and control planes. Metal3's provider
@@ -41,7 +41,7 @@ export function metaDataTemplate({ name }: Pick<Unit, "name">, options: Template
   return {
     apiVersion: `infrastructure.cluster.x-k8s.io/${options.apiVersion}`,
     kind: "Metal3DataTemplate",
-    metadata: metadataOf(name, options),
+    metadata: metadataFor(name, options),
     spec: { clusterName: options.clusterName, metaData },
   };
 }

@@ -6,9 +6,9 @@ import type { MachineOptions, ObjectOptions, TemplateOptions } from "./cluster.t
 import { hostSecret } from "./host-objects.ts";
 import { controllers, type Host, type Infra, objectName, type Unit } from "./infra.ts";
 import { mappingScript } from "./mac-mapping.ts";
-import { bareMetalHost, hostLabel, metadataOf } from "./objects.ts";
+import { bareMetalHost, hostLabel, metadataFor } from "./object-parts.ts";
+import { asKubeadmSpec } from "./objects.ts";
 import { osNetConfig } from "./os-net-config.ts";
-import { asKubeadmSpec } from "./views.ts";
 
 /**
  * A machine for one host of a unit, without MachineDeployment or control plane provider (R34):
@@ -47,7 +47,7 @@ export function mappingSecret(unit: Pick<Unit, "name" | "hosts">, options: Objec
   return {
     apiVersion: "v1",
     kind: "Secret",
-    metadata: metadataOf(mappingSecretName(unit.name), options),
+    metadata: metadataFor(mappingSecretName(unit.name), options),
     stringData: { script: mappingScript(unit) },
   };
 }
@@ -93,7 +93,7 @@ function kubeadmConfig(name: string, options: MachineOptions, { files = [], preK
   return {
     apiVersion: `bootstrap.cluster.x-k8s.io/${options.apiVersion}`,
     kind: "KubeadmConfig",
-    metadata: metadataOf(name, options, clusterLabels(options)),
+    metadata: metadataFor(name, options, clusterLabels(options)),
     ...(Object.keys(spec).length === 0 ? {} : { spec }),
   };
 }
@@ -108,7 +108,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
     {
       apiVersion: `infrastructure.cluster.x-k8s.io/${apiVersion}`,
       kind: "Metal3Machine",
-      metadata: metadataOf(name, options, labels),
+      metadata: metadataFor(name, options, labels),
       spec: {
         image,
         hostSelector: {
@@ -121,7 +121,7 @@ function machine(name: string, { name: unit, hostSelector }: Unit, options: Mach
     {
       apiVersion: `cluster.x-k8s.io/${apiVersion}`,
       kind: "Machine",
-      metadata: metadataOf(name, options, labels),
+      metadata: metadataFor(name, options, labels),
       spec: {
         clusterName,
         ...(version === undefined ? {} : { version }),

@@ -14,7 +14,7 @@ import type { ObjectOptions, TemplateOptions } from "./cluster.ts";
 import { metaData } from "./host-objects.ts";
 import { type Host, type Infra, type Network, objectName, type Unit, unitPath } from "./infra.ts";
 import { type LinkNetwork, type NetworkData, type NetworkLink, networkData } from "./network-data.ts";
-import { bareMetalHost, metadataOf } from "./objects.ts";
+import { bareMetalHost, metadataFor } from "./object-parts.ts";
 
 /** A host that has an address of a network. */
 export interface Holder {
@@ -40,7 +40,7 @@ export function ipPool(
   return {
     apiVersion: "ipam.metal3.io/v1alpha1",
     kind: "IPPool",
-    metadata: metadataOf(pool.name, options),
+    metadata: metadataFor(pool.name, options),
     spec: {
       clusterName: options.clusterName,
       namePrefix: pool.name,
@@ -92,7 +92,7 @@ export function poolTemplate(
     value: {
       apiVersion: "infrastructure.cluster.x-k8s.io/v1beta1",
       kind: "Metal3DataTemplate",
-      metadata: metadataOf(unit.name, options),
+      metadata: metadataFor(unit.name, options),
       spec: { clusterName: options.clusterName, metaData, networkData: templateOf(data.value, sample.macs) },
     },
   };

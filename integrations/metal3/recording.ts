@@ -13,7 +13,7 @@ import { configMapName } from "./config-map.ts";
 import { goneFromHosts } from "./gone.ts";
 import { aliasesOfHost, nameOfObjects } from "./infra.ts";
 import { infraFile } from "./infra-file.ts";
-import { ownerIn, ownerLabel, usedAnnotation } from "./objects.ts";
+import { ownerIn, ownerLabel, usedAnnotation } from "./object-parts.ts";
 import { isTakenOver, whyNotTakenOver } from "./taken-over.ts";
 import { networkDataKind } from "./uses.ts";
 

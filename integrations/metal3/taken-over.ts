@@ -1,7 +1,7 @@
 import type { Use } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { type Bag, placeless } from "../../schema/objects.ts";
-import { ownerIn } from "./objects.ts";
+import { ownerIn } from "./object-parts.ts";
 import { usesOfSecret } from "./uses.ts";
 
 /** Returns the addresses in a Secret; undefined if it cannot be read. */

@@ -3,7 +3,7 @@ import { didYouMean } from "../../schema/nearest.ts";
 import { asBag, asList } from "../../schema/objects.ts";
 import type { Path } from "../../schema/yaml.ts";
 import type { Network } from "./infra.ts";
-import { asDeviceAddress } from "./views.ts";
+import { asDeviceAddress } from "./objects.ts";
 
 const configFields = ["gateway", "dnsServers"] as const;
 

@@ -2,9 +2,9 @@ import { parseAddress, parseOwner } from "../../core/index.ts";
 import { type Findings, useOf } from "../../schema/findings.ts";
 import { asBag, type Bag, type LocatedObject } from "../../schema/objects.ts";
 import { YamlDocument } from "../../schema/yaml.ts";
-import { ownerIn } from "./objects.ts";
+import { ownerIn } from "./object-parts.ts";
+import { asData, asNetworkData } from "./objects.ts";
 import { lengthOfMask } from "./pool-objects.ts";
-import { asData, asNetworkData } from "./views.ts";
 
 /** The kind of object that network data is in. */
 export const networkDataKind = "Secret";

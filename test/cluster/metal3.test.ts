@@ -6,7 +6,7 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { parseAllDocuments } from "yaml";
 import { formatAddress } from "../../core/index.ts";
 import { managedBy } from "../../integrations/contract/managed-by.ts";
-import { ownerLabel, usedAnnotation } from "../../integrations/metal3/objects.ts";
+import { ownerLabel, usedAnnotation } from "../../integrations/metal3/object-parts.ts";
 import { type Access, findAccess, type KubeObject, type Objects, objectsOf, type Resource } from "../../kube/index.ts";
 import { resetAnnotation } from "../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag } from "../../schema/objects.ts";

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { usedAnnotation } from "../../../integrations/metal3/objects.ts";
+import { usedAnnotation } from "../../../integrations/metal3/object-parts.ts";
 import { asBag } from "../../../schema/objects.ts";
 import { begin, file, namespace } from "../../support/real/metal3-controller.ts";
 import { refused } from "../../support/sim/server.ts";

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { emptySnapshot } from "../../../core/index.ts";
 import { managedBy } from "../../../integrations/contract/managed-by.ts";
-import { ownerLabel } from "../../../integrations/metal3/objects.ts";
+import { ownerLabel } from "../../../integrations/metal3/object-parts.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { begin, file, namespace } from "../../support/real/metal3-controller.ts";
 import type { SimController } from "../../support/sim/controller.ts";

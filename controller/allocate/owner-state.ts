@@ -18,7 +18,7 @@ export class OwnerState {
   readonly rejected: ReadonlySet<string>;
   /** The owners that get nothing new: nodes that are not Ready, whom an integration has wait, who may have addresses on record that cannot be read, and all while reports are missed. */
   private readonly waiting: ReadonlySet<string>;
-  /** The owners whose objects stay as they are: an integration has them wait, they lack its finalizer, what asks for them cannot be acted upon, and all while reports are missed. */
+  /** The owners whose objects stay as they are: an integration has them wait, what asks for them cannot be acted upon, and all while reports are missed. */
   readonly kept: ReadonlySet<string>;
   private readonly integrations: readonly ClusterIntegration[];
   /** The owners for whom an integration can make nothing, by its name. */
@@ -55,9 +55,8 @@ export class OwnerState {
     this.waiting = this.isReporting
       ? new Set([...unready.map(({ name }) => nodeOwner(name)), ...waiting])
       : new Set(owners);
-    const mustStay = (owner: string) =>
-      isKept(owner, world, integrations) || this.rejected.has(world.keyOfOwner(owner) ?? owner);
-    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(mustStay)]) : this.waiting;
+    const isRejected = (owner: string) => this.rejected.has(world.keyOfOwner(owner) ?? owner);
+    this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(isRejected)]) : this.waiting;
   }
 
   /** Returns whether an owner gets nothing new. If only its node is not Ready, it still gets what it shows. */
@@ -116,14 +115,14 @@ export class OwnerState {
     if (isEnding(owner, this.world) && this.isRetained(line)) return true;
     if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
-    if (there !== undefined) return isWaiting(owner, this.world, this.integrations) || this.has(there, line);
+    if (there !== undefined) return this.has(there, line);
     const isOfSources = integration?.recording.kinds.some((kind) => kind.isOwnSource) === true;
     return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
   }
 
   private has(owner: Seen, line: Allocation): boolean {
     const rules = integrationOf(line.claim, this.integrations)?.recording.owners;
-    return rules?.has?.(owner, line, (key) => this.world.get(key)) ?? false;
+    return rules?.isWaiting?.(owner) || rules?.has?.(owner, line, (key) => this.world.get(key)) || false;
   }
 
   /** Reports whether the pool of a line retains addresses of owners that are gone. */
@@ -132,22 +131,19 @@ export class OwnerState {
   }
 }
 
-/** Returns whether an integration makes an owner wait: it gets nothing new and loses nothing. */
+/** Returns whether an owner waits: it lacks its finalizer, or its integration makes it wait. It gets nothing new and loses nothing. */
 export function isWaiting(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
   const object = world.owner(owner);
   if (object === undefined) return false;
-  return readerOf(object, integrations)?.recording.owners?.isWaiting?.(object) ?? false;
+  const { isWaiting: mustWait } = readerOf(object, integrations)?.recording.owners ?? {};
+  return lackedFinalizer(object, integrations) !== undefined || mustWait?.(object) === true;
 }
 
-/** Reports whether an object lacks the finalizer that it has before an object is made for it. The report that sets it does not wait. */
-export function lacksFinalizer(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
+/** Returns the finalizer that an owner lacks, and has before anything is allocated for it. The report that sets it does not wait. */
+export function lackedFinalizer(object: Seen, integrations: readonly ClusterIntegration[]): string | undefined {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   const finalizer = readerOf(object, integrations)?.recording.owners?.finalizer;
-  return finalizer !== undefined && deletionTimestamp === undefined && !finalizers.includes(finalizer);
-}
-
-/** Reports whether what was made for an owner stays as it is, whatever was decided. */
-export function isKept(owner: string, world: World, integrations: readonly ClusterIntegration[]): boolean {
-  const object = world.owner(owner);
-  return isWaiting(owner, world, integrations) || (object !== undefined && lacksFinalizer(object, integrations));
+  return finalizer === undefined || deletionTimestamp !== undefined || finalizers.includes(finalizer)
+    ? undefined
+    : finalizer;
 }

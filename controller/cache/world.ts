@@ -77,12 +77,6 @@ export class World implements CacheReader {
     return kind && kind + owner.slice(owner.indexOf("/"));
   }
 
-  /** Whether an object, by its key, is of a kind that owners are. */
-  isOwner(key: string): boolean {
-    const kind = kindOf(key);
-    return this.ownerKinds.get(kind.replace(/\..*/, "")) === kind;
-  }
-
   /** The object that an owner is. */
   owner(owner: string): Seen | undefined {
     return this.get(this.keyOfOwner(owner) ?? "");

@@ -8,7 +8,7 @@ import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
 import { asks, goesWithOwner, readsKind } from "../allocate/asking.ts";
 import type { Inputs } from "../allocate/inputs.ts";
-import { isKept } from "../allocate/owner-state.ts";
+import { isWaiting } from "../allocate/owner-state.ts";
 import { refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
@@ -99,7 +99,7 @@ export class Applier {
     return {
       isRejected: whyRejected(this.world.get(source)) !== undefined || this.allocator.unread.isShownBy(key),
       isHeldBySource: wanted === undefined && (stays() || this.isListing(key, source)),
-      isHeldByOwner: isKept(owner, this.world, this.deps.integrations),
+      isHeldByOwner: isWaiting(owner, this.world, this.deps.integrations),
       isOld: this.writer.isTooOld(wanted?.asOf ?? this.wanted.asOf(owner, source)),
       isMissing: wanted !== undefined && wanted.object === undefined && (isOpen || isOfContent(change, made)),
       isOpen,

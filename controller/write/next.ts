@@ -6,7 +6,7 @@ export interface NextCircumstances {
   readonly isRejected: boolean;
   /** It is not wanted, and stays all the same: for what asked for it, or for the owners that it lists. */
   readonly isHeldBySource: boolean;
-  /** Its owner waits, or lacks the finalizer that it has before anything is made for it. */
+  /** Its owner waits: it lacks its finalizer, say. */
   readonly isHeldByOwner: boolean;
   /** It was decided by a record that may be outdated by now (timing.ts). */
   readonly isOld: boolean;

@@ -191,7 +191,7 @@ export function capiInCluster(version: ClusterApiVersion): ClusterPart {
       const there = objects.filter(({ kind }) => kind === addressKind);
       return releasing.filter((line) => !there.some((one) => mayHave(one, line)));
     },
-    // No address is taken away while others use the claim.
+    // No address is allocated before our finalizer is on the claim, and none is taken away while others use the claim.
     owners: { finalizer, whyPaused, isWaiting: isInUse },
     contention: { isMachine },
   };

@@ -239,8 +239,11 @@ it("what other programs undo is written again with growing pauses, one Event say
     .map((one) => one.replace(/\?.*/, ""));
   const often = Map.groupBy(writes, (one) => one);
   // The status of c follows its child, which goes and comes back: each is another decision.
-  const most = (one: string) =>
-    one.endsWith("/c/status") ? 2 * deletions : 10 * Math.ceil((Date.now() - began) / 60_000);
+  // Other statuses follow counts of lines and nodes, which change a few times, too.
+  const most = (one: string) => {
+    if (one.endsWith("/c/status")) return 2 * deletions;
+    return (one.endsWith("/status") ? 15 : 10) * Math.ceil((Date.now() - began) / 60_000);
+  };
   const many = [...often]
     .filter(([one, { length }]) => !one.startsWith("POST") && length > most(one))
     .map(([one]) => one);

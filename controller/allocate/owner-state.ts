@@ -115,14 +115,11 @@ export class OwnerState {
     if (isEnding(owner, this.world) && this.isRetained(line)) return true;
     if (isLeftToPlan(object) && !isEnding(owner, this.world)) return !isHandedOver(line, this.world, this.sourceOf);
     if (!isGone && (isBarred || isRejected)) return true;
-    if (there !== undefined) return this.has(there, line);
+    const rules = integration?.recording.owners;
+    if (there !== undefined)
+      return rules?.isWaiting?.(there) || rules?.has?.(there, line, (key) => this.world.get(key)) || false;
     const isOfSources = integration?.recording.kinds.some((kind) => kind.isOwnSource) === true;
     return object === undefined ? isRejected || !isOfSources : this.isRetained(line);
-  }
-
-  private has(owner: Seen, line: Allocation): boolean {
-    const rules = integrationOf(line.claim, this.integrations)?.recording.owners;
-    return rules?.isWaiting?.(owner) || rules?.has?.(owner, line, (key) => this.world.get(key)) || false;
   }
 
   /** Reports whether the pool of a line retains addresses of owners that are gone. */
@@ -136,14 +133,12 @@ export function isWaiting(owner: string, world: World, integrations: readonly Cl
   const object = world.owner(owner);
   if (object === undefined) return false;
   const { isWaiting: mustWait } = readerOf(object, integrations)?.recording.owners ?? {};
-  return lackedFinalizer(object, integrations) !== undefined || mustWait?.(object) === true;
+  return lacksFinalizer(object, integrations) || mustWait?.(object) === true;
 }
 
-/** Returns the finalizer that an owner lacks, and has before anything is allocated for it. The report that sets it does not wait. */
-export function lackedFinalizer(object: Seen, integrations: readonly ClusterIntegration[]): string | undefined {
+/** Returns whether an owner lacks the finalizer that it has before anything is allocated for it. The report that sets it does not wait. */
+export function lacksFinalizer(object: Seen, integrations: readonly ClusterIntegration[]): boolean {
   const { deletionTimestamp, finalizers = [] } = object.metadata;
   const finalizer = readerOf(object, integrations)?.recording.owners?.finalizer;
-  return finalizer === undefined || deletionTimestamp !== undefined || finalizers.includes(finalizer)
-    ? undefined
-    : finalizer;
+  return finalizer !== undefined && deletionTimestamp === undefined && !finalizers.includes(finalizer);
 }

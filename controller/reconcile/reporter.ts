@@ -238,7 +238,7 @@ export class Reporter {
     const [said, others] = partition(changes, ({ verb }) => verb === "apply" || verb === "status");
     const [last, first] = partition(others, ({ verb }) => verb === "finalizer");
     const takeOne = async (step: Step) => {
-      if (step.verb === "apply" && step.needs !== undefined && !taker.isMet(step)) await this.checkNeeded(step.needs);
+      if (step.verb === "apply" && step.needs !== undefined) await this.checkNeeded(step.needs);
       await taker.take(step);
     };
     const inOrder = async () => {

@@ -8,7 +8,7 @@ import { Allocator, type Decided } from "../allocate/allocator.ts";
 import { goesWithOwner, poolObjects } from "../allocate/asking.ts";
 import { unusableIn } from "../allocate/inputs.ts";
 import { usesShownBy } from "../allocate/observations.ts";
-import { lackedFinalizer } from "../allocate/owner-state.ts";
+import { lacksFinalizer } from "../allocate/owner-state.ts";
 import { kindsOf, poolKind } from "../cache/kinds.ts";
 import { World } from "../cache/world.ts";
 import type { Dependencies, Observer } from "../dependencies.ts";
@@ -150,7 +150,7 @@ export class Engine {
     if (isMade) {
       this.applier.health(key);
       this.queue.add(`apply ${key}`);
-    } else this.queue.addAfter(`report ${key}`, lackedFinalizer(there, this.integrations) === undefined ? pause : 0);
+    } else this.queue.addAfter(`report ${key}`, lacksFinalizer(there, this.integrations) ? 0 : pause);
   }
 
   private async run(key: string): Promise<number | undefined> {
@@ -166,7 +166,7 @@ export class Engine {
   /** Returns whether an object is an owner that waits for a decision. */
   private isUndecided(key: string): boolean {
     const object = this.world.get(key);
-    if (object === undefined || lackedFinalizer(object, this.integrations) !== undefined) return false;
+    if (object === undefined || lacksFinalizer(object, this.integrations)) return false;
     const { owners } = this.world.concerns(object);
     const isWaited = (owner: string) => this.isAll || this.waiting.has(owner) || this.deciding.has(owner);
     return owners !== "all" && owners.some((owner) => this.world.keyOfOwner(owner) === key && isWaited(owner));

@@ -134,6 +134,7 @@ export function requestedIn(objects: readonly SourceObject[], facts: Facts, othe
     return [...new Set([...claim.shown, ...askedAddresses(plannedFor(object)), ...ofOthers.map((use) => use.address)])];
   };
   const owned = objects.filter((one) => mayPersist(one.object) || addressesOf(one).length > 0);
+  if (!owned.some((one) => isIpamClaim(one.object))) return [];
   const { value: { requests } = { requests: [] } } = readClaims({ owned, others: [] });
   return requests.flatMap(({ claim, network, source }) => {
     const owner = formatOwner(ownerOfIpamClaim(claim));

@@ -19,6 +19,7 @@ import type { Allocator } from "../allocate/allocator.ts";
 import { definesPools, integrationOf, isNodeIPPool, readerOf } from "../allocate/asking.ts";
 import type { ClusterPool } from "../allocate/cluster-pool.ts";
 import { factsOf, type Inputs, whyPaused } from "../allocate/inputs.ts";
+import { lacksFinalizer } from "../allocate/owner-state.ts";
 import { isDefinedBy } from "../allocate/pools.ts";
 import { isOutdated, refresh } from "../cache/refresh.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -63,10 +64,11 @@ export class Reporter {
     if (object === undefined || isManaged(object) || paused !== undefined) return again;
     const { damage } = this.allocator.record;
     if (damage !== undefined) return this.reportDamage(object, damage);
-    // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
-    if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
-    const inputs = await this.allocator.inputs();
     try {
+      if (lacksFinalizer(object, this.deps.integrations)) return await this.setFinalizer(object);
+      // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
+      if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
+      const inputs = await this.allocator.inputs();
       if (isNodeIPPool(object)) return await this.reportPool(object, inputs);
       await this.reportSource(object, key, inputs);
       return undefined;
@@ -76,6 +78,13 @@ export class Reporter {
       if (isOutdated && !isNodeIPPool(object)) await refresh(key, this.world, this.deps.objects);
       throw error;
     }
+  }
+
+  /** An owner with its finalizer has changed: it is decided for, and reported, by that. Another program may take the finalizer off at once. */
+  private async setFinalizer(object: Seen): Promise<number | undefined> {
+    const { finalizer = "" } = readerOf(object, this.deps.integrations)?.recording.owners ?? {};
+    const written = await this.writer.finalizer(object, finalizer, true);
+    return lacksFinalizer(written, this.deps.integrations) ? this.deps.timing.gather : undefined;
   }
 
   /** What counts on the record stays as it was said last. */

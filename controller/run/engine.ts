@@ -143,14 +143,14 @@ export class Engine {
     return object === undefined ? [] : this.world.concerns(object).sources;
   }
 
-  /** An object changed, or something that tells about it did. */
+  /** An object changed, or something that tells about it did. An owner, which somebody waits for, does not gather. */
   private tell(key: string, pause: number): void {
     const there = this.world.get(key);
     const isMade = this.wanted.get(key) !== undefined || there === undefined || isManaged(there);
     if (isMade) {
       this.applier.health(key);
       this.queue.add(`apply ${key}`);
-    } else this.queue.addAfter(`report ${key}`, lacksFinalizer(there, this.integrations) ? 0 : pause);
+    } else this.queue.addAfter(`report ${key}`, this.world.kindFor(there).isOwner ? 0 : pause);
   }
 
   private async run(key: string): Promise<number | undefined> {

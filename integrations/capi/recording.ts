@@ -111,7 +111,6 @@ function report({ object, find, rejected, lines: [line], pending: [pending] }: K
   return [
     ...(differs === undefined ? [] : [warn(object, differs)]),
     ...(conditions.length === 0 ? [] : [{ verb: "status", object, fields, conditions } as const]),
-    { verb: "finalizer", object, name: finalizer, isWanted: true },
   ];
 }
 

@@ -35,7 +35,7 @@ export interface OwnerRules {
   shareOf?(claim: string): string;
   /** Returns why an object is paused, with the next step; undefined if it is not. Nothing is allocated, written or released for a paused object. */
   whyPaused?(object: Bag, find: (key: string) => Bag | undefined): string | undefined;
-  /** The finalizer that an owner has before an address is allocated for it. */
+  /** The finalizer that the controller puts on an owner before it allocates an address for it. */
   readonly finalizer?: string;
   /** Returns whether an owner gets nothing new yet, and loses nothing. */
   isWaiting?(owner: Bag): boolean;

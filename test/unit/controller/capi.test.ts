@@ -41,6 +41,21 @@ function begin(last = 9, others: readonly ClusterIntegration[] = []) {
 }
 
 describe("an IPAddressClaim", () => {
+  it("whose finalizer another program took off, without a word, is tried again", async () => {
+    const { sim, addresses } = begin();
+    let isStripping = true;
+    sim.server.webhook = (object) =>
+      isStripping && object.kind === "IPAddressClaim"
+        ? { ...object, metadata: { ...object.metadata, finalizers: [] } as never }
+        : object;
+    sim.create(claim("a") as never);
+    await sim.pass(3000);
+    expect(addresses()).toEqual([]);
+    isStripping = false;
+    await sim.pass(3000);
+    expect(addresses()).toEqual(["a 10.0.0.1"]);
+  });
+
   it("gets an IPAddress as the contract wants it", async () => {
     const { sim, ready } = begin();
     const labels = { "cluster.x-k8s.io/cluster-name": "", "app.kubernetes.io/instance": "machines" };

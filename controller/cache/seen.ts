@@ -50,8 +50,9 @@ export function contentDigest(object: Bag, kind: WatchedKind): string {
   return hash("sha256", canonical(contentIn(object, kind)), "base64");
 }
 
-/** Returns what an object says: all but its metadata, and but its status, where that is apart. */
-export function contentIn(object: Bag, { hasNoStatusSubresource = false }: WatchedKind): Bag {
+/** Returns what an object says: all but its metadata, and but its status, where that is apart; or the part that is the controller's. */
+export function contentIn(object: Bag, { hasNoStatusSubresource = false, statusPart }: WatchedKind): Bag {
+  if (statusPart !== undefined) return statusPart(object);
   const { apiVersion: _, kind: __, metadata: ___, status, ...content } = object;
   return hasNoStatusSubresource ? { ...content, status } : content;
 }

@@ -150,7 +150,8 @@ export class Applier {
         ? goesWithOwner(there, this.world, this.deps.integrations)
         : made.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && made.whyRefused?.(there, object) !== undefined;
-    const isKept = isRefused || (wanted === undefined && this.isKeptFor(key, owner, made));
+    const isOfOthers = this.world.kind(kindOf(key)).statusPart !== undefined;
+    const isKept = isRefused || (wanted === undefined && (isOfOthers || this.isKeptFor(key, owner, made)));
     const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
     const about = { ...made, isTakenOver, isKept, wasApplied: isApplied };
     return changeOf(fingerprint, there, this.reportsOf(key).length, about);

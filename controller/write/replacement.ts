@@ -17,9 +17,9 @@ export function isReplaced(there: Seen, { fixed }: Pick<WatchedKind, "fixed">): 
 export function replacement(
   { apiVersion: _, kind: __, metadata, ...own }: RenderedObject,
   there: Seen,
-  kind: Pick<WatchedKind, "fixed">,
+  kind: Pick<WatchedKind, "fixed" | "statusPart">,
 ): unknown[] {
-  const content = isReplaced(there, kind) ? own : {};
+  const content = isReplaced(there, kind) && kind.statusPart === undefined ? own : {};
   const marks = (field: "labels" | "annotations") => {
     const added = Object.entries((metadata[field] ?? {}) as object).map(([name, value]) => ({
       op: "add",

@@ -29,12 +29,13 @@ export class StepTaker {
   async take(step: Step): Promise<void> {
     if (step.verb === "warn") return this.tell(step);
     if (step.verb === "create") return void (await this.writer.create(step.object));
+    if (step.verb === "put") return void (await this.writer.put(step.object, step.there && this.latestOf(step.there)));
     const object = this.latestOf(step.object);
     if (step.verb === "delete") return this.writer.delete(object);
     if (!this.isMet(step)) this.latest.set(uidOf(object), await this.change(object, step));
   }
 
-  private change(object: Seen, step: Exclude<Step, { verb: "warn" | "create" | "delete" }>): Promise<Seen> {
+  private change(object: Seen, step: Exclude<Step, { verb: "warn" | "create" | "put" | "delete" }>): Promise<Seen> {
     switch (step.verb) {
       case "change":
         return this.writer.change(object, step.fields);

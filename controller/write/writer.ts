@@ -1,9 +1,12 @@
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
+import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
 import type { Stored } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import { type Dependencies, timeOf } from "../dependencies.ts";
+import { fingerprint } from "./change.ts";
+import { wasApplied, withAppliedDigest } from "./compared.ts";
 import { replacement } from "./replacement.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 
@@ -35,13 +38,26 @@ export class Writer {
     const kind = this.world.kindFor(object);
     const stored = await this.deps.objects.create(kind, object);
     read(stored);
-    return this.world.take(kind, stored);
+    const seen = this.world.take(kind, stored);
+    return kind.statusPart === undefined ? seen : this.merge(seen, { status: object.status }, "status");
+  }
+
+  /** Sees to it that an object of the controller says this. What others, such as webhooks, have changed in it since stays. */
+  async put(object: RenderedObject, there: Seen | undefined): Promise<Seen> {
+    const mark = fingerprint(object, this.world.kindFor(object));
+    if (there !== undefined && wasApplied(there, mark)) return there;
+    const { metadata } = object;
+    const ours = { ...object, metadata: { ...metadata, labels: { ...asBag(metadata.labels), ...managedBy } } };
+    const whole = withAppliedDigest(ours, mark);
+    return there === undefined ? this.create(whole) : this.replace(there, whole);
   }
 
   /** Puts what the controller says in the place of what an object says. `read` as for a creation. */
-  async replace(there: Seen, object: RenderedObject, read: (stored: Stored) => void): Promise<Seen> {
+  async replace(there: Seen, object: RenderedObject, read: (stored: Stored) => void = () => {}): Promise<Seen> {
     const kind = this.world.kindFor(object);
     const { name, namespace } = there.metadata;
+    if (kind.statusPart !== undefined && isManaged(there))
+      return this.merge(there, { status: object.status }, "status");
     const patch = replacement(object, there, kind);
     const stored = await this.deps.objects.patch(kind, name, namespace, patch, { type: "json" });
     read(stored);

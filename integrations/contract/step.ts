@@ -5,6 +5,8 @@ import { keyOf } from "./object-metadata.ts";
 /** A change to one object, or an Event about it. It is made to the object as the steps before have left it. */
 export type Step =
   | { readonly verb: "create"; readonly object: RenderedObject }
+  /** Sees to it that an object of the controller says this: creates it, or puts it in the place of what `there` says. */
+  | { readonly verb: "put"; readonly object: RenderedObject; readonly there: Bag | undefined }
   | { readonly verb: "delete"; readonly object: Bag; readonly needs: Needs }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */
   | {

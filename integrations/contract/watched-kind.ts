@@ -14,6 +14,11 @@ export interface WatchedKind {
   keepMade?(object: Bag): Bag;
   /** The kind has no status subresource: its status is content, and is written with the rest. */
   readonly hasNoStatusSubresource?: boolean;
+  /**
+   * Returns what the controller says in an object that is another program's: a part of its status, as it is compared. The controller
+   * creates such an object where there is none, and never deletes it. Absent where objects of the controller are its own.
+   */
+  statusPart?(object: Bag): Bag;
   /** Returns what cannot be changed in an existing object; absent where everything can. */
   fixed?(object: Bag): unknown;
   /** One object of it lists many owners. It belongs to its source: `concerns` returns the source's key as its owner. */

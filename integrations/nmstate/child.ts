@@ -20,6 +20,12 @@ export function childName(policy: string, node: string): string {
   return shorten(name, `---${hashOf(`${policy}/${node}`)}`);
 }
 
+/** Returns the name of the one policy for all nodes of a policy. No policy for one node has it: what comes after its `---` is no hash. */
+export function fleetName(policy: string): string {
+  const end = "---fleet";
+  return policy.length + end.length <= limit ? policy + end : shorten(policy, `---${hashOf(policy)}-fleet`);
+}
+
 /** Returns the name of the policy that sets the DNS servers of one node alone. */
 export function resolverName(policy: string, node: string): string {
   return childName(`${policy}.dns`, node);

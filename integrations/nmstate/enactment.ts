@@ -9,16 +9,18 @@ import { asEnactment } from "./objects.ts";
  *  the enactment                            | the node
  *  -----------------------------------------+------------
  *  none, or of another generation           | progressing; unreachable while the Node is not Ready
+ *  Available, with another address than the | progressing: the handler has not seen the address yet
+ *   one that the fleet form gives           |
  *  Available                                | available
  *  Failing, and no longer Progressing       | failing: the handler tries no more
  *  Aborted                                  | failing
  *  anything else (Pending, Retrying)        | progressing
  */
 export function healthBy(policy: Bag, enactment: Bag | undefined, isReady = true): RolloutHealth {
-  const { policyGeneration, conditions } = asEnactment(enactment).status;
+  const { policyGeneration, conditions, isDesired } = asEnactment(enactment).status;
   // A handler writes the enactment before it changes the network: a node that has none is not away because of this policy.
   if (policyGeneration !== metadataOf(policy).generation) return isReady ? "progressing" : "unreachable";
   const isTrue = (type: string) => conditionOf(conditions, type)?.status === "True";
-  if (isTrue("Available")) return "available";
+  if (isTrue("Available")) return isDesired === false ? "progressing" : "available";
   return (isTrue("Failing") && !isTrue("Progressing")) || isTrue("Aborted") ? "failing" : "progressing";
 }

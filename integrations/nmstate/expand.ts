@@ -36,7 +36,7 @@ export function expandPolicy({
   replaced = [],
   dropped,
 }: ChildInput): PolicyObject[] {
-  const filled = fill(policy.desiredState, (reference) => literalOf(reference, addresses));
+  const filled = fill(policy.desiredState, (reference) => literalOf(reference, addresses.get(reference.capture)));
   const { desiredState, resolver } = withoutResolver(filled);
   const own = childPolicy(policy, node, {
     capture: policy.otherCaptures,
@@ -51,13 +51,15 @@ function resolverPolicy(policy: Policy, node: ClusterNode, desiredState: unknown
   return { ...others, metadata: { ...metadata, name: resolverName(policy.name, node.name) } };
 }
 
-/** Throws IpamError `invalid` for what the pool does not have: without it, the policy would be another one. */
-function literalOf({ capture, field }: Reference, addresses: ChildInput["addresses"]): string | number {
-  const known = addresses.get(capture);
+/** Throws IpamError `invalid` for what is not there: without it, the policy would be another one. */
+export function literalOf(
+  { capture, field }: Reference,
+  known: { readonly address?: Address; readonly pool: Pool } | undefined,
+): string | number {
   if (known === undefined) throw new IpamError("invalid", `capture.${capture} has no address`);
   const { address, pool } = known;
   const values: Record<Field, string | number | undefined> = {
-    ip: formatAddress(address),
+    ip: address === undefined ? undefined : formatAddress(address),
     "prefix-length": pool.prefix.length,
     gateway: pool.gateway === undefined ? undefined : formatAddress(pool.gateway),
   };
@@ -68,7 +70,7 @@ function literalOf({ capture, field }: Reference, addresses: ChildInput["address
 }
 
 /** A copy of plain data with every reference replaced. */
-function fill(value: unknown, replace: (reference: Reference) => unknown): unknown {
+export function fill(value: unknown, replace: (reference: Reference) => unknown): unknown {
   if (value instanceof Reference) return replace(value);
   if (Array.isArray(value)) return value.map((item) => fill(item, replace));
   if (typeof value !== "object" || value === null) return value;

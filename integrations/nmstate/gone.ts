@@ -1,4 +1,4 @@
-import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
+import { type Allocation, nodeNameOf, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { childLabels } from "../../schema/node.ts";
 import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
@@ -6,7 +6,8 @@ import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
-import { childName, nodeOf } from "./child.ts";
+import { capturedIn } from "./captured.ts";
+import { childName, fleetName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { readReport } from "./node-report.ts";
 import { asEnactment, asPolicy, asReport } from "./objects.ts";
@@ -22,6 +23,7 @@ import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
  *  gone     | none                              | none                                         | gone
  *  gone     | none                              | still there: a node of this name would act on it | in doubt
  *  gone     | still there                       | any                                          | in doubt
+ *  there    | any                               | an enactment of the fleet form has it: its handler may apply it | in doubt
  *  there    | any                               | a plan made it, and it gives the address: the plan has that | gone
  *  there    | shows the address                 | any other                                    | in doubt
  *  there    | does not show the address         | still gives it: a retry puts it back         | in doubt
@@ -78,6 +80,8 @@ export function goneFromNodes(
     const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${name}`);
     const state = byName.get(`NodeNetworkState/${node}`);
     if (!there.has(node)) return state === undefined && own === undefined;
+    const fleet = byName.get(`NodeNetworkConfigurationEnactment/${node}.${fleetName(policyOfKey(line.claim))}`);
+    if (fleet !== undefined && mayApply(fleet, line)) return false;
     if (isGivenBy(line, listsIn(own))) return own !== undefined && isPlanned(own);
     const isProven = proven.has(line);
     const isUnseen = unused.has(line) && found.nodes.has(ownerOfKey(line.claim));
@@ -90,6 +94,12 @@ export function goneFromNodes(
     if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
     return isEnacted && isEnactedBefore(enactment, state);
   });
+}
+
+/** Returns whether a handler may still apply an address: the enactment captures it, or what it desires is not what it captures. */
+function mayApply(enactment: Bag, { address }: Allocation): boolean {
+  const isIt = ({ ip }: { readonly ip: string }) => parseAddress(ip).value === address;
+  return asEnactment(enactment).status.isDesired !== true || isTrying(enactment) || capturedIn(enactment).some(isIt);
 }
 
 /** Returns whether a plan made the policy of a node. */

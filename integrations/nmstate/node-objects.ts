@@ -1,7 +1,7 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { kindInGroup } from "../contract/object-key.ts";
-import { childName } from "./child.ts";
+import { childName, fleetName } from "./child.ts";
 
 /** What the cluster shows of the node that has, or had, an address. */
 export interface NodeObjects {
@@ -25,11 +25,12 @@ export function keyOfEnactment(node: string, policy: string): string {
   return `${kindInGroup("NodeNetworkConfigurationEnactment", "nmstate.io")}/${node}.${policy}`;
 }
 
-/** Returns the keys of a node's report, its policy and the enactment of that. */
+/** Returns the keys of a node's report, its policy, the enactment of that, and the one of a policy for many nodes. */
 export function evidenceOf({ claim }: Allocation): string[] {
   const node = nodeNameOf(ownerOfKey(claim)) ?? "";
-  const child = childName(policyOfKey(claim), node);
-  return [`${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`, keyOfPolicy(child), keyOfEnactment(node, child)];
+  const [child, fleet] = [childName(policyOfKey(claim), node), fleetName(policyOfKey(claim))];
+  const report = `${kindInGroup("NodeNetworkState", "nmstate.io")}/${node}`;
+  return [report, keyOfPolicy(child), keyOfEnactment(node, child), keyOfEnactment(node, fleet)];
 }
 
 /** Finds these objects, and the Node. */

@@ -34,7 +34,12 @@ export const asPolicy = view({
   status: view({ conditions: any }),
 });
 
-export const asEnactment = view({ status: view({ policyGeneration: any, conditions: any }) });
+export const asEnactment = view({
+  status: view({ policyGeneration: any, conditions: any, capturedStates: mapping, desiredState: any, isDesired: any }),
+});
+
+/** What an enactment has captured by one name. */
+export const asCaptured = view({ state: view({ interfaces: list(asNic) }) });
 
 export const asReport = view({
   metadata: asMetadata,

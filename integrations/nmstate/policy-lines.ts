@@ -1,12 +1,14 @@
 import { type Allocation, IpamError, identityOf, nodeOwner, type Pool, policyOfKey } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { Holdings } from "../contract/integration.ts";
+import type { Holdings, RenderedObject } from "../contract/integration.ts";
+import { fleetEnactment } from "./captured.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy } from "./cleanup.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";
 import { expandPolicy } from "./expand.ts";
 import type { Leaving } from "./leaving.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
+import { nicsIn } from "./releasing.ts";
 import { claimName } from "./select.ts";
 import { inItsWave } from "./sync-wave.ts";
 
@@ -71,6 +73,17 @@ export class PolicyLines {
     const dropped = this.droppedFor(policy, node);
     const made = expandPolicy({ policy, node, addresses, releasing, replaced, ...(dropped && { dropped }) });
     return made.map((one) => inItsWave(one, policy, addresses));
+  }
+
+  /** The enactment of a node that a policy of the fleet form is for, and what takes old addresses off its other NICs. Throws as `children`. */
+  enactment(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): RenderedObject[] {
+    const nics = nicsIn(policy.source);
+    const others = this.leaving.of(policy.name, node).filter(({ interface: nic = "" }) => !nics.includes(nic));
+    const cleanup = cleanupPolicy(policy, node, others);
+    return [
+      fleetEnactment(policy, node, this.addresses(policy, node, pools)),
+      ...(cleanup === undefined ? [] : [cleanup]),
+    ];
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */

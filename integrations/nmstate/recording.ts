@@ -7,8 +7,10 @@ import { isManaged } from "../contract/managed-by.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
+import { capturedPart, enactmentLabels, isFleetEnactment, keepCaptured } from "./captured.ts";
 import { nodeOf } from "./child.ts";
 import { keepRoute } from "./dropped-routes.ts";
+import { isFleetPolicy, originOf } from "./fleet.ts";
 import { goneFromNodes } from "./gone.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { asDesiredState, asEnactment, asNic, asPolicy, asReport, type Nic } from "./objects.ts";
@@ -17,7 +19,7 @@ import { setsResolver } from "./resolver-conflicts.ts";
 
 export const policyKind = "NodeNetworkConfigurationPolicy";
 
-const kinds: readonly WatchedKind[] = [
+export const nmstateKinds: readonly WatchedKind[] = [
   {
     apiVersion: "nmstate.io/v1",
     kind: policyKind,
@@ -30,7 +32,11 @@ const kinds: readonly WatchedKind[] = [
       const state = asDesiredState(asPolicy(policy).spec.desiredState);
       const interfaces = state.interfaces.map(keepGiven);
       const config = asList(state.routes.config).map(keepRoute);
-      return { spec: { desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } } };
+      const { nodeSelector, capture } = asPolicy(policy).spec;
+      const selection = isFleetPolicy(policy) ? { nodeSelector, capture } : {};
+      return {
+        spec: { ...selection, desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } },
+      };
     },
     // kubernetes-nmstate refuses a change of `capture`.
     fixed: (policy) => raw(asPolicy(policy).spec).capture ?? {},
@@ -41,8 +47,12 @@ const kinds: readonly WatchedKind[] = [
     plural: "nodenetworkconfigurationenactments",
     keep: (enactment) => {
       const { policyGeneration, conditions } = asEnactment(enactment).status;
-      return { status: { policyGeneration, conditions } };
+      const captured = isFleetEnactment(enactment) ? keepCaptured(enactment) : {};
+      return { status: { policyGeneration, conditions, ...captured } };
     },
+    isGrant: true,
+    showsIfMade: true,
+    statusPart: capturedPart,
   },
   {
     apiVersion: "nmstate.io/v1beta1",
@@ -93,8 +103,9 @@ const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-ad
  *  policy made for a node         | the node      | the policy that it comes from
  *  any other policy that sets the | all           | none
  *   resolver of its nodes         |               |
+ *  policy for many nodes          | all           | the policy that it comes from
  *  any other policy               | none          | none
- *  enactment                      | its node      | the policy that it enacts
+ *  enactment                      | its node      | the policy that it enacts; the one that the controller made that of
  *  NodeNetworkState               | its node      | none
  */
 function concerns(object: Bag): Concern {
@@ -103,6 +114,7 @@ function concerns(object: Bag): Concern {
   const policies = (policy: unknown) => (typeof policy === "string" ? [keyOfPolicy(policy)] : []);
   switch (object.kind) {
     case policyKind:
+      if (isFleetPolicy(object)) return { owners: "all", sources: policies(originOf(object)) };
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
       if (nodeOf(object) === undefined && setsResolver(object)) return { owners: "all", sources: [] };
       // Where a plan has a policy for a node, the node asks for nothing.
@@ -112,8 +124,8 @@ function concerns(object: Bag): Concern {
         isEvidence: isManaged(object),
       };
     case "NodeNetworkConfigurationEnactment": {
-      const owners = nodes(labels["nmstate.io/node"]);
-      return { owners, sources: policies(labels["nmstate.io/policy"]), isEvidence: true };
+      const sources = policies(labels[childLabels.policy] ?? labels[enactmentLabels.policy]);
+      return { owners: nodes(labels[enactmentLabels.node]), sources, isEvidence: true };
     }
     case "NodeNetworkState":
       return { owners: nodes(name), sources: [], isEvidence: true };
@@ -124,7 +136,7 @@ function concerns(object: Bag): Concern {
 
 /** What the controller asks to record the addresses of nodes. */
 export const nmstateRecording: Recording = {
-  kinds,
+  kinds: nmstateKinds,
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,

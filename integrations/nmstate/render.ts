@@ -2,10 +2,13 @@ import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
+import { fleetName } from "./child.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
+import { canBeFleet } from "./fleet.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
+import { keyOfPolicy } from "./node-objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { type DroppedFor, type LeftPolicies, LiveLines, PolicyLines } from "./policy-lines.ts";
 import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
@@ -23,7 +26,7 @@ import { inLastWave } from "./sync-wave.ts";
  *  authority Cluster       | the policy itself, parked: the controller expands it
  *  none, and no nodes given| the policy itself
  */
-export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings): Rendered {
+export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings, isFleet = false): Rendered {
   const holdings = facts.find === undefined ? held : withoutMissingNics(held, facts.find);
   const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
@@ -47,7 +50,10 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
   const dropped: DroppedFor = (policy, node) => find && droppedRoutes(policy, node, find, policies);
   const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
-    model.own.map((one) => [one.source, objectsOf(one, { ...facts, nodes }, lines, waits)]),
+    model.own.map((one) => {
+      const make = isFleet && canBeFleet(one.policy.source) ? fleetObjects : objectsOf;
+      return [one.source, make(one, { ...facts, nodes }, lines, waits)];
+    }),
   );
   const kept = leaving.left(selected, nodes);
   return {
@@ -68,6 +74,19 @@ function withoutMetadata({ own, others }: NmstateModel): NmstateModel {
 
 /** In a cluster a node may wait for its address, while it gives up another one. */
 type Waits = (policy: Policy, node: ClusterNode) => boolean;
+
+/** The enactments of the one policy of a policy, once that is there, and clean-up policies. */
+function fleetObjects(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: Waits): RenderedObject[] {
+  const { policy } = own;
+  if (!isExpanded(own, facts)) return [];
+  const isThere = facts.find?.(keyOfPolicy(fleetName(policy.name))) !== undefined;
+  const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
+  return facts.nodes.flatMap((node): RenderedObject[] => {
+    const isServed = selected.has(node.name) && !waits(policy, node);
+    if (isServed && isThere) return lines.enactment(policy, node, facts.pools);
+    return isServed ? [] : [lines.cleanup(policy, node) ?? []].flat();
+  });
+}
 
 function objectsOf(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: Waits): PolicyObject[] {
   const { policy } = own;

@@ -1,9 +1,11 @@
 import type { System } from "../contract/system.ts";
-import { nmstateInCluster } from "./in-cluster.ts";
+import { gates } from "./gate.ts";
+import { fleetInCluster, nmstateInCluster } from "./in-cluster.ts";
 import { nmstate } from "./plan.ts";
 
 /** Nodes, by the policies of kubernetes-nmstate. The controller always serves them. */
 export const nmstateSystem: System = {
   plan: nmstate,
-  inCluster: () => ({ integration: nmstateInCluster }),
+  inCluster: ({ fleet = false }) =>
+    fleet ? { integration: fleetInCluster, reconcilers: [gates] } : { integration: nmstateInCluster },
 };

@@ -22,6 +22,7 @@ export async function withController(
     readonly log?: Log;
     readonly timing?: Timing;
     readonly systems?: readonly System[];
+    readonly fleet?: boolean;
     readonly clusterApi?: ClusterApiVersion;
     readonly metal3?: string;
     readonly nodeSlices?: string;

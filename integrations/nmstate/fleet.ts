@@ -1,0 +1,82 @@
+import { familyOf, type Pool } from "../../core/index.ts";
+import { childLabels } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { poolOfCapture, type Reference } from "../../schema/template.ts";
+import { isManaged } from "../contract/managed-by.ts";
+import { labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { fleetName, labelValue } from "./child.ts";
+import { fill, literalOf } from "./expand.ts";
+import { asDesiredState, asPolicy } from "./objects.ts";
+import type { Policy, PolicyObject } from "./policy.ts";
+import { selectorOf } from "./select.ts";
+
+/*
+ * The fleet form: one policy for all nodes that a parked policy selects. A handler takes the captured states of an enactment as the cache
+ * of its captures: each node's enactment has the node's addresses there before a label of the Node, the gate, lets the policy select it.
+ */
+
+/** A policy of the fleet form selects the nodes whose gate has this value. */
+export const openGate = "open";
+const gatePrefix = "gate.nodeippool.nmstate.io/";
+
+/** Returns the label of the nodes that have their addresses for a policy. */
+export function gateOf(policy: string): string {
+  return `${gatePrefix}${policy}`;
+}
+
+/** Returns the policy whose gate a label is; undefined if it is none. */
+export function policyOfGate(label: string): string | undefined {
+  return label.startsWith(gatePrefix) ? label.slice(gatePrefix.length) : undefined;
+}
+
+/** Returns whether an object is the one policy for the nodes of another. */
+export function isFleetPolicy(object: Bag): boolean {
+  return isManaged(object) && nameOf(object) === fleetName(originOf(object));
+}
+
+/** Returns the name of the policy that such an object was made of. */
+export function originOf(object: Bag): string {
+  return `${labelsOf(object)[childLabels.policy]}`;
+}
+
+/**
+ * Returns whether a policy can have the fleet form. With a cache, nmstatectl evaluates no capture, so one with captures of its own
+ * cannot; DNS servers beside interfaces need a policy of their own (resolver.ts).
+ */
+export function canBeFleet(policy: Bag): boolean {
+  const { capture = {}, desiredState } = asPolicy(policy).spec;
+  const captures = Object.values(capture);
+  const arePools = captures.every((one) => typeof one === "string" && typeof poolOfCapture(one) === "string");
+  return captures.length > 0 && arePools && asDesiredState(desiredState)["dns-resolver"].config === undefined;
+}
+
+/** Evaluates to nothing, so that a handler without captured states refuses the policy. */
+const neverMatches = 'interfaces.name=="allocated by nodeippool"';
+
+/** Returns the one policy that a parked policy becomes. What is the same on each node, such as the gateway, is literal. Throws `invalid` for what a pool does not have. */
+export function fleetPolicy(policy: Policy, pools: ReadonlyMap<string, Pool>, source: Bag): PolicyObject {
+  const { apiVersion, name, captures, desiredState } = policy;
+  const { maxUnavailable } = asPolicy(source).spec;
+  const poolOf = (capture: string) => pools.get(captures.get(capture)?.pool ?? "");
+  return {
+    apiVersion,
+    kind: "NodeNetworkConfigurationPolicy",
+    metadata: {
+      name: fleetName(name),
+      labels: { [childLabels.policy]: labelValue(name) },
+      ownerReferences: [{ apiVersion, kind: "NodeNetworkConfigurationPolicy", name, uid: uidOf(source) }],
+    },
+    spec: {
+      nodeSelector: { ...Object.fromEntries(selectorOf(policy)), [gateOf(name)]: openGate },
+      ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
+      capture: Object.fromEntries([...captures.keys()].map((capture) => [capture, neverMatches])),
+      desiredState: fill(desiredState, (reference) => templateOf(reference, poolOf(reference.capture))),
+    },
+  };
+}
+
+function templateOf(reference: Reference, pool: Pool | undefined): string | number {
+  const { capture, field } = reference;
+  if (field !== "ip" || pool === undefined) return literalOf(reference, pool && { pool });
+  return `{{ capture.${capture}.interfaces.0.ipv${familyOf(pool.prefix.first)}.address.0.ip }}`;
+}

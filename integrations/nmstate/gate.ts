@@ -1,0 +1,93 @@
+import { createHash } from "node:crypto";
+import { ownPrefix } from "../../schema/node.ts";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { keyOf, labelsOf, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import type { Reconciler } from "../contract/reconciler.ts";
+import type { Step } from "../contract/step.ts";
+import { watchedNodes } from "../contract/watched-nodes.ts";
+import { capturedIn, enactmentLabels, isFleetEnactment } from "./captured.ts";
+import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate } from "./fleet.ts";
+import { keyOfPolicy } from "./node-objects.ts";
+import { asEnactment, asPolicy } from "./objects.ts";
+import { nmstateKinds } from "./recording.ts";
+
+/** A change of it has the handler of a node look at the policies of the node. */
+const lookLabel = `${ownPrefix}look`;
+
+/**
+ * Opens and closes the gates of a node: labels by which policies of the fleet form select it.
+ *
+ *  the enactment of the node                                | the gate | the handler is to look
+ *  ---------------------------------------------------------+----------+---------------------------------------------------
+ *  none, or its policy is gone                              | closed   | no
+ *  lacks an address of a capture                            | closed   | no
+ *  has all, and the policy no longer selects the node       | closed   | yes: it deletes the enactment
+ *  has all, and a handler is at work                        | open     | no
+ *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
+ *  has all, and its desired state lacks one                 | open     | yes: it looked before, or wrote over them since
+ */
+export const gates: Reconciler = {
+  kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
+  belongsTo: (object) => {
+    if (object.kind === "Node") return [nameOf(object)];
+    if (object.kind !== "NodeNetworkConfigurationEnactment") return isFleetPolicy(object) ? "all" : [];
+    return isFleetEnactment(object) ? [`${labelsOf(object)[enactmentLabels.node]}`] : [];
+  },
+  steps: (_, belonging, find) => {
+    const node = belonging.find(({ kind }) => kind === "Node");
+    if (node === undefined) return [];
+    const seen = belonging.flatMap((one) => (one === node ? [] : (stateOf(one, node, find) ?? [])));
+    const open = new Set(seen.flatMap(({ policy, isOpen }) => (isOpen ? gateOf(policy) : [])));
+    const labels = labelsOf(node);
+    const closed = Object.keys(labels).filter((label) => policyOfGate(label) !== undefined && !open.has(label));
+    const look = lookOf(seen.filter(({ mustLook }) => mustLook).map(({ enactment }) => enactment));
+    const wanted = [
+      ...[...open].map((label) => [label, openGate] as const),
+      ...(look === undefined ? [] : [[lookLabel, look] as const]),
+    ];
+    const changes = [
+      ...wanted.filter(([label, value]) => labels[label] !== value),
+      ...closed.map((label) => [label, null] as const),
+    ];
+    if (changes.length === 0) return [];
+    return [
+      { verb: "change", object: node, fields: { metadata: { labels: Object.fromEntries(changes) } } },
+    ] satisfies Step[];
+  },
+};
+
+interface Seen {
+  readonly enactment: Bag;
+  readonly policy: string;
+  readonly isOpen: boolean;
+  readonly mustLook: boolean;
+}
+
+function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): Seen | undefined {
+  const policy = find(keyOfPolicy(`${labelsOf(enactment)[enactmentLabels.policy]}`));
+  if (policy === undefined || metadataOf(policy).deletionTimestamp !== undefined) return undefined;
+  const { nodeSelector, capture = {} } = asPolicy(policy).spec;
+  const origin = originOf(policy);
+  const captured = new Set(capturedIn(enactment).map((one) => one.capture));
+  if (!Object.keys(capture).every((name) => captured.has(name))) return undefined;
+  const labels = labelsOf(node);
+  const isSelected = Object.entries(nodeSelector).every(
+    ([label, value]) => label === gateOf(origin) || labels[label] === value,
+  );
+  const { isDesired, conditions } = asEnactment(enactment).status;
+  const isAtWork = ["Progressing", "Pending"].some((type) => conditionOf(conditions, type)?.status === "True");
+  return { enactment, policy: origin, isOpen: isSelected, mustLook: !isSelected || (isDesired !== true && !isAtWork) };
+}
+
+/** Returns a text that is another one once a handler has looked in vain, or has written over an address; undefined if nobody has to look. */
+function lookOf(enactments: readonly Bag[]): string | undefined {
+  if (enactments.length === 0) return undefined;
+  const states = enactments.map((one) => {
+    const { conditions } = asEnactment(one).status;
+    const failing = conditionOf(conditions, "Failing");
+    const isFailing = failing?.status === "True";
+    const since = isFailing ? failing.lastTransitionTime : conditions;
+    return JSON.stringify([keyOf(one), uidOf(one), capturedIn(one), since]);
+  });
+  return createHash("sha256").update(states.sort().join()).digest("hex").slice(0, 12);
+}

@@ -1,0 +1,106 @@
+import { expect, it } from "vitest";
+import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
+import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
+import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { SimController } from "../../support/sim/controller.ts";
+
+const policyKind = "NodeNetworkConfigurationPolicy";
+const enactmentKind = "NodeNetworkConfigurationEnactment";
+
+function begin() {
+  const sim = new SimController(undefined, undefined, undefined, [fleetInCluster]);
+  for (const name of ["n1", "n2"]) sim.node(name);
+  sim.create(pool("p", 1, 9) as never);
+  sim.create(policy("a", "p", "eth1", { maxUnavailable: 3 }) as never);
+  const captured = (node: string) =>
+    /"ip":"([^"]*)"/.exec(
+      JSON.stringify(asBag(sim.object(enactmentKind, `${node}.a---fleet`)?.status)?.capturedStates),
+    )?.[1];
+  const says = (type: string) => conditionOf(asBag(sim.object(policyKind, "a")?.status)?.conditions, type)?.message;
+  /** As the handler of a node writes its enactment. */
+  const enact = (node: string, ip: string, type = "Available") =>
+    sim.change(enactmentKind, `${node}.a---fleet`, (object) => {
+      const desiredState = { interfaces: [{ name: "eth1", ipv4: { address: [{ ip }] } }] };
+      const capturedStates = { address: { state: desiredState } };
+      const conditions = [{ type, status: "True" }];
+      const { generation } = asBag(sim.object(policyKind, "a---fleet")?.metadata) ?? {};
+      return { ...object, status: { desiredState, capturedStates, conditions, policyGeneration: generation } };
+    });
+  return { sim, captured, says, enact };
+}
+
+it("a policy becomes one policy for all its nodes, and each has an enactment with its address", async () => {
+  const { sim, captured, says, enact } = begin();
+  await sim.pass(3000);
+  const policies = sim.all(policyKind).map(({ metadata }) => metadata.name);
+  expect([policies, captured("n1"), captured("n2")]).toEqual([["a", "a---fleet"], "10.0.1.1", "10.0.1.2"]);
+  const { spec, metadata } = sim.object(policyKind, "a---fleet") as Bag;
+  expect(asBag(metadata)?.ownerReferences).toMatchObject([{ kind: policyKind, name: "a" }]);
+  expect(spec).toMatchObject({
+    nodeSelector: { role: "worker", "gate.nodeippool.nmstate.io/a": "open" },
+    maxUnavailable: 3,
+    desiredState: {
+      interfaces: [
+        {
+          ipv4: {
+            address: [{ ip: "{{ capture.address.interfaces.0.ipv4.address.0.ip }}", "prefix-length": 24 }],
+          },
+        },
+      ],
+    },
+  });
+  expect(says("Progressing")).toMatch(/0\/2 nodes finished/);
+  enact("n1", "10.0.1.1");
+  enact("n2", "10.0.1.2");
+  await sim.pass(3000);
+  expect(says("Available")).toBe("2/2 nodes successfully configured");
+});
+
+it("an older address that a handler writes over an enactment is no success, and is written over", async () => {
+  const { sim, captured, says, enact } = begin();
+  await sim.pass(3000);
+  enact("n1", "10.0.1.7");
+  enact("n2", "10.0.1.2");
+  await sim.pass(3000);
+  expect([captured("n1"), says("Available")]).toEqual(["10.0.1.1", ""]);
+  expect(says("Progressing")).toMatch(/1\/2 nodes finished, waiting for n1/);
+  expect(sim.lines().filter((line) => line.includes("n1"))).toEqual(["10.0.1.1 Node/n1/a/address"]);
+});
+
+it("an enactment that somebody deletes, or its handler makes without addresses, has them again", async () => {
+  const { sim, captured } = begin();
+  await sim.pass(3000);
+  sim.remove(enactmentKind, "n1.a---fleet");
+  await sim.pass(3000);
+  expect(captured("n1")).toBe("10.0.1.1");
+  sim.remove(enactmentKind, "n1.a---fleet");
+  sim.enact("a---fleet", "n1", "Failing");
+  await sim.pass(3000);
+  expect(captured("n1")).toBe("10.0.1.1");
+});
+
+it("the address of a node that the policy selects no more stays its own while an enactment may give it", async () => {
+  const { sim } = begin();
+  await sim.pass(3000);
+  sim.change("Node", "n1", ({ metadata, ...rest }) => ({
+    ...rest,
+    metadata: { ...asBag(metadata), labels: { "kubernetes.io/hostname": "n1" } },
+  }));
+  sim.shows("n1");
+  await sim.pass(60_000);
+  expect(sim.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
+  expect(sim.object(enactmentKind, "n1.a---fleet")).toBeDefined();
+  sim.remove(enactmentKind, "n1.a---fleet");
+  sim.enact("a--n1", "n1", "Available");
+  await sim.pass(60_000);
+  expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
+});
+
+it("a lost record is read off the enactments", async () => {
+  const { sim } = begin();
+  await sim.pass(3000);
+  const lines = sim.lines();
+  const next = new SimController(undefined, undefined, undefined, [fleetInCluster], sim.server);
+  await next.pass(60_000);
+  expect(next.lines().sort()).toEqual(lines.sort());
+});

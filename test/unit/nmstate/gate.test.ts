@@ -1,0 +1,76 @@
+import { expect, it } from "vitest";
+import { managedBy } from "../../../integrations/contract/managed-by.ts";
+import { keyOf } from "../../../integrations/contract/object-metadata.ts";
+import { gates } from "../../../integrations/nmstate/gate.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+
+const gate = "gate.nodeippool.nmstate.io/a";
+const look = "nodeippool.nmstate.io/look";
+const node = (labels: Bag) => ({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels } });
+const policy = {
+  apiVersion: "nmstate.io/v1",
+  kind: "NodeNetworkConfigurationPolicy",
+  metadata: { name: "a---fleet", labels: { ...managedBy, "nodeippool.nmstate.io/policy": "a" } },
+  spec: { nodeSelector: { role: "worker", [gate]: "open" }, capture: { x: "never", y: "never" } },
+};
+const state = (ip: string) => ({ state: { interfaces: [{ name: "eth1", ipv4: { address: [{ ip }] } }] } });
+const both = { x: state("10.0.0.1"), y: state("10.0.1.1") };
+const enactment = (capturedStates: Bag, status: Bag = {}, uid = "e1") => ({
+  apiVersion: "nmstate.io/v1beta1",
+  kind: "NodeNetworkConfigurationEnactment",
+  metadata: {
+    name: "n1.a---fleet",
+    uid,
+    labels: { ...managedBy, "nmstate.io/node": "n1", "nmstate.io/policy": "a---fleet" },
+  },
+  status: { capturedStates, ...status },
+});
+const is = (type: string, since = "1") => ({ conditions: [{ type, status: "True", lastTransitionTime: since }] });
+
+/** The labels that a node gets. */
+function labelsFor(labels: Bag, made: Bag | undefined, policies: readonly Bag[] = [policy]): Bag | undefined {
+  const [there, find] = [
+    node({ role: "worker", ...labels }),
+    (key: string) => policies.find((one) => keyOf(one) === key),
+  ];
+  const [step] = gates.steps("n1", made === undefined ? [there] : [there, made], find);
+  return step === undefined ? undefined : asBag(asBag((step as { fields: Bag }).fields.metadata)?.labels);
+}
+
+const text = expect.stringMatching(/^[0-9a-f]{12}$/);
+it.each<[string, Bag, Bag | undefined, Bag | undefined]>([
+  ["no enactment", {}, undefined, undefined],
+  ["no enactment, and the gate is open", { [gate]: "open" }, undefined, { [gate]: null }],
+  ["an address is missing", {}, enactment({ x: both.x }), undefined],
+  ["an address is missing, and the gate is open", { [gate]: "open" }, enactment({ x: both.x }), { [gate]: null }],
+  ["all addresses are there", {}, enactment(both), { [gate]: "open", [look]: text }],
+  ["the handler is at work", { [gate]: "open" }, enactment(both, is("Progressing")), undefined],
+  ["the handler waits for its turn", { [gate]: "open" }, enactment(both, is("Pending")), undefined],
+  ["its desired state has them", { [gate]: "open" }, enactment(both, { isDesired: true, ...is("Failing") }), undefined],
+  ["the handler looked before", { [gate]: "open" }, enactment(both, is("Failing")), { [look]: text }],
+  ["the handler wrote over one", { [gate]: "open" }, enactment(both, is("Available")), { [look]: text }],
+  ["not selected", { role: "x", [gate]: "open" }, enactment(both, { isDesired: true }), { [gate]: null, [look]: text }],
+])("%s", (_, labels, made, expected) => expect(labelsFor(labels, made)).toEqual(expected));
+
+it("the gates of a policy that is gone, or is going, are closed", () => {
+  const going = { ...policy, metadata: { ...policy.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
+  for (const policies of [[], [going]])
+    expect(labelsFor({ [gate]: "open" }, enactment(both), policies)).toEqual({ [gate]: null });
+});
+
+it("a handler is to look once for each thing that happened, and not again", () => {
+  const seen = new Set<unknown>();
+  for (const made of [
+    enactment(both),
+    enactment(both, is("Failing", "1")),
+    enactment({ ...both, y: state("10.0.1.2") }, is("Failing", "1")),
+    enactment({ ...both, y: state("10.0.1.2") }, is("Available", "2")),
+    enactment({ ...both, y: state("10.0.1.2") }, is("Available", "3")),
+    enactment(both, {}, "e2"),
+  ]) {
+    const value = labelsFor({ [gate]: "open" }, made)?.[look];
+    expect([value, seen.has(value)]).toEqual([text, false]);
+    expect(labelsFor({ [gate]: "open", [look]: value }, made)).toBeUndefined();
+    seen.add(value);
+  }
+});

@@ -18,6 +18,12 @@ export function withAppliedDigest(object: RenderedObject, { digest }: Fingerprin
   };
 }
 
+/** Returns the part of a JSON patch that has it fail where something else was applied since the object was seen. */
+export function appliedTest({ metadata }: Seen): Bag {
+  const path = `/metadata/annotations/${appliedDigest.replace("/", "~1")}`;
+  return { op: "test", path, value: metadata.annotations?.[appliedDigest] };
+}
+
 interface Pair {
   readonly wanted: string;
   readonly there: string;

@@ -1,7 +1,7 @@
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
-import { asBag, asList } from "../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
 
 /** Returns whether what an object says is replaced: what cannot be changed in one that is adopted stays. */
@@ -18,7 +18,7 @@ export function replacement(
   { apiVersion: _, kind: __, metadata, ...own }: RenderedObject,
   there: Seen,
   kind: Pick<WatchedKind, "fixed" | "statusPart">,
-): unknown[] {
+): Bag[] {
   const content = isReplaced(there, kind) && kind.statusPart === undefined ? own : {};
   const marks = (field: "labels" | "annotations") => {
     const added = Object.entries((metadata[field] ?? {}) as object).map(([name, value]) => ({

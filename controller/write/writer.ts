@@ -6,7 +6,7 @@ import type { Seen } from "../cache/seen.ts";
 import type { World } from "../cache/world.ts";
 import { type Dependencies, timeOf } from "../dependencies.ts";
 import { fingerprint } from "./change.ts";
-import { wasApplied, withAppliedDigest } from "./compared.ts";
+import { appliedTest, wasApplied, withAppliedDigest } from "./compared.ts";
 import { replacement } from "./replacement.ts";
 import { type Status, type Style, statusPatch } from "./status.ts";
 
@@ -49,11 +49,16 @@ export class Writer {
     const { metadata } = object;
     const ours = { ...object, metadata: { ...metadata, labels: { ...asBag(metadata.labels), ...managedBy } } };
     const whole = withAppliedDigest(ours, mark);
-    return there === undefined ? this.create(whole) : this.replace(there, whole);
+    if (there === undefined) return this.create(whole);
+    // Its status, which others write all the time, may be another one meanwhile.
+    const kind = this.world.kindFor(object);
+    const isOfVersion = (one: Bag) => one.path === "/metadata/resourceVersion";
+    const patch = [appliedTest(there), ...replacement(whole, there, kind).filter((one) => !isOfVersion(one))];
+    return this.world.take(kind, await this.deps.objects.patch(kind, metadata.name, undefined, patch, { type: "json" }));
   }
 
   /** Puts what the controller says in the place of what an object says. `read` as for a creation. */
-  async replace(there: Seen, object: RenderedObject, read: (stored: Stored) => void = () => {}): Promise<Seen> {
+  async replace(there: Seen, object: RenderedObject, read: (stored: Stored) => void): Promise<Seen> {
     const kind = this.world.kindFor(object);
     const { name, namespace } = there.metadata;
     if (kind.statusPart !== undefined && isManaged(there))

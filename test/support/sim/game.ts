@@ -1,5 +1,6 @@
 import { timeOf } from "../../../controller/dependencies.ts";
 import { type Allocation, formatAddress, identityOf } from "../../../core/index.ts";
+import type { Reconciler } from "../../../integrations/contract/reconciler.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { resetAnnotation } from "../../../schema/node-ip-pool.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
@@ -14,7 +15,7 @@ import {
 import { type Odds, Play } from "./play.ts";
 import { timestampWebhook } from "./webhook.ts";
 
-const kinds = {
+export const kinds = {
   Node: { apiVersion: "v1", plural: "nodes" },
   NodeIPPool: { apiVersion: "nmstate.io/v1", plural: "nodeippools" },
   NodeNetworkConfigurationPolicy: { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" },
@@ -28,7 +29,7 @@ const mostApplied = 5;
 const mostWrites = 10;
 
 /** A machine: what is on its NICs, and what its handler is about to do. */
-interface Machine {
+export interface Machine {
   readonly name: string;
   /** By NetworkManager's profiles: a NIC that is pulled has it again when it comes back. */
   readonly nics: Map<string, Set<string>>;
@@ -58,8 +59,14 @@ export class Game extends Play {
   private count = 0;
   private readonly pullsNics: boolean;
 
-  constructor(seed: number, odds: Odds, pullsNics = false) {
-    super(seed, odds, [nmstateInCluster]);
+  constructor(
+    seed: number,
+    odds: Odds,
+    pullsNics = false,
+    integration = nmstateInCluster,
+    reconcilers: readonly Reconciler[] = [],
+  ) {
+    super(seed, odds, [integration], reconcilers);
     this.pullsNics = pullsNics;
     this.server.webhook = timestampWebhook(this.server);
   }
@@ -254,7 +261,7 @@ export class Game extends Play {
     this.tryAgain(machine);
   }
 
-  private tryAgain({ enacted, failures }: Machine): void {
+  protected tryAgain({ enacted, failures }: Machine): void {
     enacted.clear();
     failures.clear();
   }
@@ -306,7 +313,7 @@ export class Game extends Play {
   }
 
   /** A step of a machine's handler: it goes on with what it does, or reads the policies of its node, or reports. */
-  private handle(machine: Machine): void {
+  protected handle(machine: Machine): void {
     if (this.goOn(machine)) return;
     const { name, work } = machine;
     const policies = this.all("NodeNetworkConfigurationPolicy").filter((policy) => {
@@ -324,7 +331,7 @@ export class Game extends Play {
   }
 
   /** A version that is new, or that failed and whose pause is over. */
-  private isDue({ enacted, failures }: Machine, policy: Bag): boolean {
+  protected isDue({ enacted, failures }: Machine, policy: Bag): boolean {
     const { name } = policy.metadata as { name: string };
     if (enacted.get(name) !== versionOf(policy)) return true;
     const { count, again } = failures.get(name) ?? { count: mostApplied, again: 0 };
@@ -332,7 +339,7 @@ export class Game extends Play {
   }
 
   /** Returns false if there was nothing to go on with. */
-  private goOn(machine: Machine): boolean {
+  protected goOn(machine: Machine): boolean {
     const { status, begun, work } = machine;
     const next = status === undefined && begun === undefined ? work.shift() : undefined;
     if (status !== undefined) this.writeStatus(machine, status);
@@ -341,7 +348,7 @@ export class Game extends Play {
     return (status ?? begun ?? next) !== undefined;
   }
 
-  private begin(machine: Machine, policy: Bag): void {
+  protected begin(machine: Machine, policy: Bag): void {
     machine.begun = policy;
     machine.enacted.set((policy.metadata as { name: string }).name, versionOf(policy));
     this.enactment(machine, policy, "progressing", "Applying desired state");
@@ -387,13 +394,14 @@ export class Game extends Play {
     this.enactment(machine, policy, count < mostApplied ? "retrying" : "failing", message);
   }
 
-  private enactment(machine: Machine, policy: Bag, state: EnactmentState, message: string): void {
+  protected enactment(machine: Machine, policy: Bag, state: EnactmentState, message: string): void {
     const { name, generation: policyGeneration } = policy.metadata as { name: string; generation: number };
     const key = `${machine.name}.${name}`;
     const resource = kinds.NodeNetworkConfigurationEnactment;
     const there = asBag(this.server.objects.get(`${resource.plural}/${key}`)?.status);
     const before = there?.policyGeneration === policyGeneration ? there.conditions : [];
-    const status = { policyGeneration, conditions: enactmentConditions(state, message, before, timeOf(this)) };
+    const conditions = enactmentConditions(state, message, before, timeOf(this));
+    const status = { ...there, policyGeneration, conditions };
     if (there !== undefined) this.server.change(resource, key, (one) => ({ ...one, status }));
     else
       this.server.create(resource, {
@@ -440,7 +448,7 @@ export class Game extends Play {
     return node === undefined ? [] : [{ kind: "Node", name, uid: node.metadata.uid }];
   }
 
-  private reportState({ name, nics, pulled }: Machine): void {
+  protected reportState({ name, nics, pulled }: Machine): void {
     const shown = [...new Set(["eth1", "eth2", ...nics.keys()])].filter((nic) => !pulled.has(nic));
     const interfaces = shown.map((nic) => ({
       name: nic,
@@ -587,7 +595,7 @@ function childOf(claim: string): string {
   return `${policy}--${node}`;
 }
 
-function versionOf({ metadata }: Bag): string {
+export function versionOf({ metadata }: Bag): string {
   const { uid, generation } = metadata as { uid: string; generation: number };
   return `${uid} ${generation}`;
 }

@@ -1,4 +1,5 @@
 import { AuthorityGame } from "./authority.ts";
+import { FleetGame } from "./fleet.ts";
 import { Game } from "./game.ts";
 import type { Odds, Play } from "./play.ts";
 import { SlicesPlay } from "./slices.ts";
@@ -27,6 +28,7 @@ export async function playNodes<G extends Game>(game: G, seed: number, allocatio
 
 /** The same, with the usual faults; NICs may be pulled. */
 export const newGame = (seed: number, arePulled = false) => new Game(seed, fewerChanges, arePulled);
+export const newFleetGame = (seed: number) => new FleetGame(seed, fewerChanges);
 export const newAuthorityGame = (seed: number) => new AuthorityGame(seed, fewerChanges);
 
 export async function playWorkloads(seed: number): Promise<WorkloadsPlay> {

@@ -1,0 +1,151 @@
+import { gates } from "../../../integrations/nmstate/gate.ts";
+import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
+import { asBag, type Bag } from "../../../schema/objects.ts";
+import { Game, kinds, type Machine, versionOf } from "./game.ts";
+import type { Odds } from "./play.ts";
+
+const enactments = kinds.NodeNetworkConfigurationEnactment;
+
+/** What a handler knows of its node. */
+interface Known {
+  labels: string;
+  /** The version of each policy that it has looked at. */
+  readonly policies: Map<string, string>;
+}
+
+/**
+ * Nodes whose policies have the fleet form, and handlers as those of kubernetes-nmstate 0.86: one looks at a policy when that is made,
+ * changed or deleted, and at all of them when a label of its node changes. It reads the captured states of its enactment, evaluates
+ * nothing beside them, and writes what it has read back later, over whatever was written meanwhile.
+ */
+export class FleetGame extends Game {
+  edits = 0;
+  private readonly known = new Map<Machine, Known>();
+
+  constructor(seed: number, odds: Odds) {
+    super(seed, odds, false, fleetInCluster, [gates]);
+  }
+
+  protected override change(): void {
+    const which = this.pick(8);
+    if (which === 0) this.edit();
+    else if (which === 1) this.deleteEnactment();
+    else super.change();
+  }
+
+  /** Somebody edits a policy: all handlers look at it. */
+  private edit(): void {
+    const policies = this.all("NodeNetworkConfigurationPolicy").filter(({ metadata }) => metadata.labels === undefined);
+    const policy = policies[this.pick(policies.length)];
+    if (policy === undefined) return;
+    const mtu = 1400 + ++this.edits;
+    this.trace.push(`edit ${policy.metadata.name} ${mtu}`);
+    this.server.change(kinds.NodeNetworkConfigurationPolicy, policy.metadata.name, (one) => {
+      const spec = asBag(one.spec);
+      return { ...one, spec: { ...spec, desiredState: { ...asBag(spec?.desiredState), mtu } } };
+    });
+  }
+
+  private deleteEnactment(): void {
+    const isFleet = (name: string) => name.endsWith("---fleet");
+    const all = this.all("NodeNetworkConfigurationEnactment").filter(({ metadata }) => isFleet(metadata.name));
+    const one = all[this.pick(all.length)];
+    if (one === undefined) return;
+    this.trace.push(`delete enactment ${one.metadata.name}`);
+    this.server.remove(enactments, one);
+  }
+
+  protected override handle(machine: Machine): void {
+    if (this.goOn(machine)) return;
+    const known = this.known.get(machine) ?? { labels: "", policies: new Map() };
+    this.known.set(machine, known);
+    const node = this.server.objects.get(`nodes/${machine.name}`);
+    const labels = asBag(node?.metadata.labels) ?? {};
+    const isRelabelled = known.labels !== JSON.stringify(labels);
+    known.labels = JSON.stringify(labels);
+    const policies = new Map(this.all("NodeNetworkConfigurationPolicy").map((one) => [one.metadata.name, one]));
+    for (const name of known.policies.keys())
+      if (!policies.has(name)) {
+        known.policies.delete(name);
+        this.dropEnactment(machine, name);
+      }
+    for (const [name, policy] of policies) {
+      const isChanged = known.policies.get(name) !== versionOf(policy);
+      known.policies.set(name, versionOf(policy));
+      const selector = Object.entries(asBag(asBag(policy.spec)?.nodeSelector) ?? {});
+      const isSelected = selector.every(([label, value]) => labels[label] === value);
+      if (isChanged || isRelabelled) {
+        if (isSelected) machine.work.push(this.read(machine, policy));
+        else this.dropEnactment(machine, name);
+      } else if (isSelected && machine.failures.has(name) && this.isDue(machine, policy))
+        machine.work.push(this.read(machine, policy));
+    }
+    for (const { metadata } of this.all("NodeNetworkConfigurationEnactment")) {
+      const { labels: its = {} } = metadata;
+      if (its["nmstate.io/node"] === machine.name && !policies.has(`${its["nmstate.io/policy"]}`))
+        this.dropEnactment(machine, `${its["nmstate.io/policy"]}`);
+    }
+    if (machine.work.length === 0) this.reportState(machine);
+  }
+
+  protected override tryAgain(machine: Machine): void {
+    super.tryAgain(machine);
+    this.known.get(machine)?.policies.clear();
+  }
+
+  private dropEnactment({ name }: Machine, policy: string): void {
+    const there = this.enactmentOf(name, policy);
+    if (there !== undefined) this.server.remove(enactments, there);
+  }
+
+  private enactmentOf(node: string, policy: string) {
+    return this.server.objects.get(`${enactments.plural}/${node}.${policy}`);
+  }
+
+  /** A policy, and what the enactment captures then. */
+  private read(machine: Machine, policy: Bag): Bag {
+    const { name } = policy.metadata as { name: string };
+    const captured = asBag(this.enactmentOf(machine.name, name)?.status)?.capturedStates;
+    return structuredClone({ ...policy, captured });
+  }
+
+  protected override begin(machine: Machine, { captured, ...policy }: Bag): void {
+    const spec = asBag(policy.spec) ?? {};
+    if (spec.capture === undefined) return super.begin(machine, policy);
+    const { name } = policy.metadata as { name: string };
+    const desiredState = filled(spec.desiredState, captured);
+    if (desiredState === undefined) {
+      this.trace.push(`${machine.name} cannot generate ${name}`);
+      this.enactment(machine, policy, "failing", "failure generating desiredState and capturedStates");
+      return;
+    }
+    super.begin(machine, { ...policy, spec: { ...spec, desiredState } });
+    this.server.change(enactments, `${machine.name}.${name}`, (one) => ({
+      ...one,
+      status: { ...asBag(one.status), desiredState, capturedStates: captured },
+    }));
+  }
+
+  override checkRest(): void {
+    super.checkRest();
+    for (const { metadata } of this.all("Node"))
+      for (const label of Object.keys(metadata.labels ?? {}).filter((one) => one.startsWith("gate."))) {
+        const policy = `${label.split("/")[1]}---fleet`;
+        if (this.enactmentOf(metadata.name, policy) === undefined)
+          throw this.broken(`${metadata.name} has the gate of ${policy} without an enactment`);
+      }
+  }
+}
+
+/** Returns a desired state with what was captured in the place of templates; undefined where something was not. */
+function filled(desiredState: unknown, captured: unknown): unknown {
+  let isWhole = true;
+  const text = JSON.stringify(desiredState).replace(/"\{\{ capture\.([^ ]*) \}\}"/g, (_, path: string) => {
+    const [name = "", ...steps] = path.split(".");
+    const state = asBag(asBag(captured)?.[name])?.state;
+    const value = steps.reduce((at: unknown, step) => (at as Bag | undefined)?.[step], state);
+    isWhole &&= value !== undefined;
+    return JSON.stringify(value ?? null);
+  });
+  return isWhole ? JSON.parse(text) : undefined;
+}

@@ -20,6 +20,9 @@ interface Known {
  */
 export class FleetGame extends Game {
   edits = 0;
+  /** How often a handler found no captured state. */
+  failed = 0;
+  private readonly stalled = new Set<Machine>();
   private readonly known = new Map<Machine, Known>();
 
   constructor(seed: number, odds: Odds) {
@@ -27,10 +30,14 @@ export class FleetGame extends Game {
   }
 
   protected override change(): void {
-    const which = this.pick(8);
-    if (which === 0) this.edit();
-    else if (which === 1) this.deleteEnactment();
-    else super.change();
+    const changes = [
+      () => this.edit(),
+      () => this.deleteEnactment(),
+      () => this.deleteEnactment(),
+      () => this.replacePolicy(),
+      () => this.stall(),
+    ];
+    (changes[this.pick(14)] ?? (() => super.change()))();
   }
 
   /** Somebody edits a policy: all handlers look at it. */
@@ -46,6 +53,26 @@ export class FleetGame extends Game {
     });
   }
 
+  /** A handler hangs where it is, or goes on. */
+  private stall(): void {
+    const all = [...this.machines.values()];
+    const machine = all[this.pick(all.length)];
+    if (machine === undefined) return;
+    this.trace.push(`the handler of ${machine.name} ${this.stalled.has(machine) ? "goes on" : "hangs"}`);
+    if (!this.stalled.delete(machine)) this.stalled.add(machine);
+  }
+
+  override async calm(): Promise<void> {
+    this.stalled.clear();
+    await super.calm();
+  }
+
+  /** Somebody deletes a policy, and perhaps makes it anew at once. */
+  private replacePolicy(): void {
+    this.togglePolicy("b", "eth2", "q");
+    if (this.pick(2) === 0) this.togglePolicy("b", "eth2", "q");
+  }
+
   private deleteEnactment(): void {
     const isFleet = (name: string) => name.endsWith("---fleet");
     const all = this.all("NodeNetworkConfigurationEnactment").filter(({ metadata }) => isFleet(metadata.name));
@@ -56,7 +83,7 @@ export class FleetGame extends Game {
   }
 
   protected override handle(machine: Machine): void {
-    if (this.goOn(machine)) return;
+    if (this.stalled.has(machine) || this.goOn(machine)) return;
     const known = this.known.get(machine) ?? { labels: "", policies: new Map() };
     this.known.set(machine, known);
     const node = this.server.objects.get(`nodes/${machine.name}`);
@@ -115,6 +142,7 @@ export class FleetGame extends Game {
     const { name } = policy.metadata as { name: string };
     const desiredState = filled(spec.desiredState, captured);
     if (desiredState === undefined) {
+      this.failed++;
       this.trace.push(`${machine.name} cannot generate ${name}`);
       this.enactment(machine, policy, "failing", "failure generating desiredState and capturedStates");
       return;

@@ -8,7 +8,7 @@ const count = Number(process.env.COUNT ?? tries(5, 5000));
 it("in the fleet form no address is on two nodes, none moves, none is lost, whatever handlers write over", {
   timeout: 60_000 + count * 5000,
 }, async () => {
-  const total = { faults: 0, kills: 0, edits: 0 };
+  const total = { faults: 0, kills: 0, edits: 0, failed: 0 };
   for (const seed of Array.from({ length: count }, (_, i) => first + i)) {
     const game = await playNodes(newFleetGame(seed), seed).catch((error) => {
       throw new Error(`seed ${seed}: ${error.message}`);
@@ -16,9 +16,10 @@ it("in the fleet form no address is on two nodes, none moves, none is lost, what
     total.faults += game.faults;
     total.kills += game.kills;
     total.edits += game.edits;
+    total.failed += game.failed;
   }
   // Or nothing would have been tried.
   expect(total.faults).toBeGreaterThan(count * 10);
   expect(total.kills).toBeGreaterThan(count);
-  expect(total.edits).toBeGreaterThan(count);
+  for (const happened of [total.edits, total.failed]) expect(happened).toBeGreaterThan(count);
 });

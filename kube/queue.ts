@@ -57,6 +57,7 @@ export class Queue {
   private readonly dueAt = new Map<number, string[]>();
   private readonly failures = new Map<string, number>();
   private readonly closed = new AbortController();
+  private lastStart = 0;
   private settled = Promise.withResolvers<void>();
 
   /** `run` resolves to the milliseconds after which it wants to run again, if it does. */
@@ -111,6 +112,19 @@ export class Queue {
     return now - Math.min(since, other);
   }
 
+  /**
+   * For how many milliseconds a key has been waiting for its own run to end, or while no run began; 0 if none waits. One that waits behind
+   * others that do run is not stuck.
+   */
+  stuckFor(): number {
+    const now = this.options.clock.now();
+    const idle = now - this.lastStart;
+    const ages = [...this.waiting, ...this.last].map(([key, since]) =>
+      this.running.has(key) ? now - since : Math.min(now - since, idle),
+    );
+    return ages.reduce((most, age) => Math.max(most, age), 0);
+  }
+
   /** Resolves when no key waits or runs; those that wait for their time do not count. */
   async idle(): Promise<void> {
     while (this.length() + this.running.size > 0) await this.settled.promise;
@@ -133,6 +147,7 @@ export class Queue {
         if (this.running.has(key)) continue;
         waiting.delete(key);
         this.running.add(key);
+        this.lastStart = this.options.clock.now();
         this.attempt(key).then((pause) => this.end(key, pause));
       }
   }

@@ -160,7 +160,8 @@ export class World implements CacheReader {
 
   /** Says whom it concerns, and whom it did before: most often these are the same, and are told once. */
   tell(key: string, before: Seen | undefined, now?: Seen): void {
-    if (!this.hasKind(kindOf(key))) return;
+    // Nodes tell every few minutes that they are alive.
+    if (!this.hasKind(kindOf(key)) || contentOf(before) === contentOf(now)) return;
     const concerns = [before, now].flatMap((object) => {
       if (object === undefined) return [];
       const concern = this.concerns(object);
@@ -184,7 +185,7 @@ function isSameButStatus(before: Seen | undefined, now: Seen | undefined): boole
   return had === has;
 }
 
-/** What is kept of an object, whatever its version: nodes tell every few minutes that they are alive. */
+/** What is kept of an object, whatever its version. */
 function contentOf(object: Seen | undefined): string {
   return JSON.stringify(object, (field, value) => (field === "resourceVersion" ? undefined : value)) ?? "";
 }

@@ -66,8 +66,9 @@ export class Reporter {
     if (damage !== undefined) return this.reportDamage(object, damage);
     try {
       if (lacksFinalizer(object, this.deps.integrations)) return await this.setFinalizer(object);
-      // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters.
-      if (this.world.kindFor(object).isOwner) await this.allocator.record.fresh();
+      // Whose status gives it its addresses is told none by a record that may be outdated; timing.ts says why that matters. Counts of a pool,
+      // and its finalizer, follow a record that other controllers may have changed.
+      if (this.world.kindFor(object).isOwner || isNodeIPPool(object)) await this.allocator.record.fresh();
       const inputs = await this.allocator.inputs();
       if (isNodeIPPool(object)) return await this.reportPool(object, inputs);
       await this.reportSource(object, key, inputs);

@@ -6,21 +6,21 @@ export interface Vitals {
   readonly watches: ReadonlyMap<string, WatchState>;
   /** Whether every owner was decided once. */
   readonly hasDecided: boolean;
-  /** For how long the oldest key of the queue has been waiting, in milliseconds. */
-  readonly oldest: number;
+  /** For how long a key of a queue has been stuck, in milliseconds. */
+  readonly stuckFor: number;
   /** Whether the controller was told to stop. */
   readonly isStopping: boolean;
 }
 
-/** A key that waits longer than this, in milliseconds, is stuck. */
-const stuck = 5 * 60_000;
+/** A controller of which a key is stuck for longer than this, in milliseconds, is to be restarted. */
+const longest = 5 * 60_000;
 
 /**
  * Why the process is to be restarted, and why it does not serve yet; undefined where neither is so.
  *
  *  the controller                     | healthz | readyz
  *  -----------------------------------+---------+--------
- *  a key waits for more than stuck    | no      | as below
+ *  a key is stuck for too long        | no      | as below
  *  is stopping                        | yes     | no
  *  a watch is listing, or failing     | yes     | no
  *  has not decided upon everything    | yes     | no
@@ -28,11 +28,11 @@ const stuck = 5 * 60_000;
  *
  * A kind that the cluster does not have is no reason: it is waited for.
  */
-export function health({ watches, hasDecided, oldest, isStopping }: Vitals): {
+export function health({ watches, hasDecided, stuckFor, isStopping }: Vitals): {
   readonly healthz?: string;
   readonly readyz?: string;
 } {
-  const healthz = oldest > stuck ? `a key has been waiting for ${Math.round(oldest / 1000)} s` : undefined;
+  const healthz = stuckFor > longest ? `a key has been stuck for ${Math.round(stuckFor / 1000)} s` : undefined;
   const unknown = [...watches].filter(([, state]) => state !== "synced" && state !== "absent");
   const readyz = isStopping
     ? "stopping"

@@ -90,8 +90,8 @@ function observerOf(log: Dependencies["log"], metrics: Metrics | undefined, even
 }
 
 function vitalsOf(engine: Engine, loops: readonly Loop[], watches: Counted["watches"], signal: AbortSignal) {
-  const oldest = Math.max(...loops.map(({ queue }) => queue.oldest()));
-  return { watches, hasDecided: engine.hasDecided, oldest, isStopping: signal.aborted };
+  const stuckFor = Math.max(...loops.map(({ queue }) => queue.stuckFor()));
+  return { watches, hasDecided: engine.hasDecided, stuckFor, isStopping: signal.aborted };
 }
 
 /** Before everything is looked at, it is found out what is gone. */

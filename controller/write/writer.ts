@@ -54,7 +54,10 @@ export class Writer {
     const kind = this.world.kindFor(object);
     const isOfVersion = (one: Bag) => one.path === "/metadata/resourceVersion";
     const patch = [appliedTest(there), ...replacement(whole, there, kind).filter((one) => !isOfVersion(one))];
-    return this.world.take(kind, await this.deps.objects.patch(kind, metadata.name, undefined, patch, { type: "json" }));
+    return this.world.take(
+      kind,
+      await this.deps.objects.patch(kind, metadata.name, undefined, patch, { type: "json" }),
+    );
   }
 
   /** Puts what the controller says in the place of what an object says. `read` as for a creation. */

@@ -12,7 +12,7 @@ import { asEnactment, asPolicy } from "./objects.ts";
 import { nmstateKinds } from "./recording.ts";
 
 /** A change of it has the handler of a node look at the policies of the node. */
-const lookLabel = `${ownPrefix}look`;
+const retryLabel = `${ownPrefix}retry`;
 
 /**
  * Opens and closes the gates of a node: labels by which policies of the fleet form select it.
@@ -43,7 +43,7 @@ export const gates: Reconciler = {
     const look = lookOf(seen.filter(({ mustLook }) => mustLook).map(({ enactment }) => enactment));
     const wanted = [
       ...[...open].map((label) => [label, openGate] as const),
-      ...(look === undefined ? [] : [[lookLabel, look] as const]),
+      ...(look === undefined ? [] : [[retryLabel, look] as const]),
     ];
     const changes = [
       ...wanted.filter(([label, value]) => labels[label] !== value),

@@ -30,13 +30,13 @@ it("what is free of a pool is without what other hosts have", async () => {
 
 describe("health", () => {
   const rows = tableOf(`
-    watches         | decided | oldest | stopping | healthz                             | readyz
+    watches         | decided | stuck  | stopping | healthz                             | readyz
     synced;absent   | yes     | 0      | no       | ok                                  | ok
     synced;absent   | no      | 0      | no       | ok                                  | nothing was decided yet
     listing;absent  | no      | 0      | no       | ok                                  | the watch of A is listing
     synced;failing  | yes     | 0      | no       | ok                                  | the watch of B is failing
     synced;synced   | yes     | 300000 | no       | ok                                  | ok
-    synced;synced   | yes     | 300500 | no       | a key has been waiting for 301 s    | ok
+    synced;synced   | yes     | 300500 | no       | a key has been stuck for 301 s    | ok
     synced;synced   | yes     | 0      | yes      | ok                                  | stopping
   `);
   it.each(rows)("$title", ({ cell }) => {
@@ -44,7 +44,7 @@ describe("health", () => {
     const vitals: Vitals = {
       watches: new Map(cell("watches").map((state, i) => [i === 0 ? "A" : "B", state as WatchState])),
       hasDecided: one === "yes",
-      oldest: Number(cell("oldest")[0]),
+      stuckFor: Number(cell("stuck")[0]),
       isStopping: cell("stopping")[0] === "yes",
     };
     const { healthz = "ok", readyz = "ok" } = health(vitals);
@@ -96,7 +96,7 @@ describe("over HTTP", () => {
     const vitals = () => ({
       watches,
       hasDecided: sim.engine.hasDecided,
-      oldest: sim.engine.queue.oldest(),
+      stuckFor: sim.engine.queue.stuckFor(),
       isStopping: false,
     });
     const server = await serve({ host: "127.0.0.1", port: 0 }, { vitals, metrics: metrics.print });

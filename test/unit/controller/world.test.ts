@@ -14,6 +14,14 @@ function policy(uid: string, resourceVersion: string): Seen {
   return { apiVersion: "nmstate.io/v1", kind, metadata: { name: "b", uid, resourceVersion }, spec: {} } as never;
 }
 
+it("whose version alone changes, as of a node that is alive, concerns nobody", () => {
+  const cache = new Cache(kindsOf([nmstateInCluster]));
+  const concerned: string[] = [];
+  new World(cache, kindsOf([nmstateInCluster]), (_, about) => void concerned.push(about));
+  for (const version of ["5", "6", "7"]) cache.set(policy("u1", version));
+  expect(concerned).toEqual([key]);
+});
+
 describe("an answer that comes after the watch told of the end of the object", () => {
   it("does not bring it back", () => {
     const cache = new Cache(kindsOf([nmstateInCluster]));

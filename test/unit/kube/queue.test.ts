@@ -152,6 +152,20 @@ it("says how long the oldest key has waited", async () => {
   expect(queue.oldest()).toBe(0);
 });
 
+it("is stuck while its own run does not end, and not while it waits behind others", async () => {
+  const { clock, queue } = started(takes(100));
+  for (const key of ["a", "b", "c", "d", "e", "f", "g"]) queue.add(key);
+  await clock.pass(250);
+  expect([queue.length() > 0, queue.oldest(), queue.stuckFor() <= 100]).toEqual([true, 250, true]);
+  await clock.pass(2_000);
+  expect(queue.stuckFor()).toBe(0);
+  queue.add("a");
+  await clock.pass(10);
+  queue.add("a");
+  await clock.pass(50);
+  expect(queue.stuckFor()).toBe(50);
+});
+
 it("is idle when nothing waits or runs", async () => {
   const { clock, queue } = started(takes(10));
   await queue.idle();

@@ -5,7 +5,7 @@ import { gates } from "../../../integrations/nmstate/gate.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 
 const gate = "gate.nodeippool.nmstate.io/a";
-const look = "nodeippool.nmstate.io/look";
+const look = "nodeippool.nmstate.io/retry";
 const node = (labels: Bag) => ({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels } });
 const policy = {
   apiVersion: "nmstate.io/v1",

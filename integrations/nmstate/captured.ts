@@ -3,7 +3,7 @@ import type { Findings } from "../../schema/findings.ts";
 import { useOf } from "../../schema/findings.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels } from "../../schema/node.ts";
-import type { Bag, LocatedObject } from "../../schema/objects.ts";
+import { type Bag, conditionOf, type LocatedObject } from "../../schema/objects.ts";
 import type { RenderedObject } from "../contract/integration.ts";
 import { labelsOf } from "../contract/object-metadata.ts";
 import { fleetName, labelValue } from "./child.ts";
@@ -78,6 +78,12 @@ export function keepCaptured(enactment: Bag): Bag {
   const desired = JSON.stringify(asEnactment(enactment).status.desiredState) ?? "";
   const isDesired = captured.length > 0 && captured.every(({ ip }) => desired.includes(JSON.stringify(ip)));
   return { capturedStates: Object.fromEntries(states), isDesired };
+}
+
+/** Returns whether a node has the addresses that its enactment captures: its handler has applied a desired state with all of them. */
+export function isServedBy(enactment: Bag): boolean {
+  const { isDesired, conditions } = asEnactment(enactment).status;
+  return isDesired === true && conditionOf(conditions, "Available")?.status === "True";
 }
 
 /** Adds the addresses that an enactment gives its node to findings: what a handler may still apply is in use. */

@@ -6,10 +6,12 @@ import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
 import { capturedIn, enactmentLabels, isFleetEnactment } from "./captured.ts";
+import { childName, nodeOf } from "./child.ts";
 import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
-import { nmstateKinds } from "./recording.ts";
+import { enactmentKind, nmstateKinds, policyKind } from "./recording.ts";
+import { listsOf } from "./taken-off.ts";
 
 /** A change of it has the handler of a node look at the policies of the node. */
 const retryLabel = `${ownPrefix}retry`;
@@ -21,6 +23,7 @@ const retryLabel = `${ownPrefix}retry`;
  *  ---------------------------------------------------------+----------+---------------------------------------------------
  *  none, or its policy is gone                              | closed   | no
  *  lacks an address of a capture                            | closed   | no
+ *  has all, but a clean-up policy would take them off again | closed   | no
  *  has all, and the policy no longer selects the node       | closed   | yes: it deletes the enactment
  *  has all, and a handler is at work                        | open     | no
  *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
@@ -30,13 +33,16 @@ export const gates: Reconciler = {
   kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
   belongsTo: (object) => {
     if (object.kind === "Node") return [nameOf(object)];
-    if (object.kind !== "NodeNetworkConfigurationEnactment") return isFleetPolicy(object) ? "all" : [];
-    return isFleetEnactment(object) ? [`${labelsOf(object)[enactmentLabels.node]}`] : [];
+    if (object.kind !== policyKind)
+      return isFleetEnactment(object) ? [`${labelsOf(object)[enactmentLabels.node]}`] : [];
+    if (isFleetPolicy(object)) return "all";
+    return givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
   },
   steps: (_, belonging, find) => {
     const node = belonging.find(({ kind }) => kind === "Node");
     if (node === undefined) return [];
-    const seen = belonging.flatMap((one) => (one === node ? [] : (stateOf(one, node, find) ?? [])));
+    const enactments = belonging.filter(({ kind }) => kind === enactmentKind);
+    const seen = enactments.flatMap((one) => stateOf(one, node, find) ?? []);
     const open = new Set(seen.flatMap(({ policy, isOpen }) => (isOpen ? gateOf(policy) : [])));
     const labels = labelsOf(node);
     const closed = Object.keys(labels).filter((label) => policyOfGate(label) !== undefined && !open.has(label));
@@ -56,20 +62,27 @@ export const gates: Reconciler = {
   },
 };
 
-interface Seen {
+/** Returns whether a policy of one node gives no address: it takes some off. */
+function givesNone(policy: Bag): boolean {
+  return listsOf(asPolicy(policy).spec.desiredState).every(([, , addresses]) => addresses.length === 0);
+}
+
+interface GateState {
   readonly enactment: Bag;
   readonly policy: string;
   readonly isOpen: boolean;
   readonly mustLook: boolean;
 }
 
-function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): Seen | undefined {
+function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
   const policy = find(keyOfPolicy(`${labelsOf(enactment)[enactmentLabels.policy]}`));
   if (policy === undefined || metadataOf(policy).deletionTimestamp !== undefined) return undefined;
   const { nodeSelector, capture = {} } = asPolicy(policy).spec;
   const origin = originOf(policy);
   const captured = new Set(capturedIn(enactment).map((one) => one.capture));
   if (!Object.keys(capture).every((name) => captured.has(name))) return undefined;
+  const own = find(keyOfPolicy(childName(origin, nameOf(node))));
+  if (own !== undefined && givesNone(own)) return undefined;
   const labels = labelsOf(node);
   const isSelected = Object.entries(nodeSelector).every(
     ([label, value]) => label === gateOf(origin) || labels[label] === value,

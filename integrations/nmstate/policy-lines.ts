@@ -1,5 +1,6 @@
 import { type Allocation, IpamError, identityOf, nodeOwner, type Pool, policyOfKey } from "../../core/index.ts";
 import type { ClusterNode } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { Holdings, RenderedObject } from "../contract/integration.ts";
 import { fleetEnactment } from "./captured.ts";
 import type { Origin } from "./child.ts";
@@ -7,10 +8,12 @@ import { cleanupPolicy } from "./cleanup.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";
 import { expandPolicy } from "./expand.ts";
 import type { Leaving } from "./leaving.ts";
+import { asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { nicsIn } from "./releasing.ts";
 import { claimName } from "./select.ts";
 import { inItsWave } from "./sync-wave.ts";
+import { isGivenBy, listsOf } from "./taken-off.ts";
 
 /** The live lines of a set, by policy, node and capture. */
 export class LiveLines {
@@ -75,15 +78,25 @@ export class PolicyLines {
     return made.map((one) => inItsWave(one, policy, addresses));
   }
 
-  /** The enactment of a node that a policy of the fleet form is for, and what takes old addresses off its other NICs. Throws as `children`. */
-  enactment(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): RenderedObject[] {
+  /** The enactment of a node for the fleet form of a policy. Throws as `children`. */
+  enactment(policy: Policy, node: ClusterNode, pools: ReadonlyMap<string, Pool>): RenderedObject {
+    return fleetEnactment(policy, node, this.addresses(policy, node, pools));
+  }
+
+  /** Returns whether an object gives a node an address that it has for a policy. */
+  isGivenBy(object: Bag | undefined, policy: Policy, node: ClusterNode): boolean {
+    const lists = listsOf(asPolicy(object).spec.desiredState);
+    return [...policy.captures].some(([capture, { pool }]) => {
+      const line = this.live.of(policy, node, capture, pool);
+      return line !== undefined && isGivenBy(line, lists);
+    });
+  }
+
+  /** What takes old addresses off NICs that the fleet form of a policy leaves alone. Undefined if there is nothing. */
+  cleanupBeside(policy: Policy, node: ClusterNode): PolicyObject | undefined {
     const nics = nicsIn(policy.source);
     const others = this.leaving.of(policy.name, node).filter(({ interface: nic = "" }) => !nics.includes(nic));
-    const cleanup = cleanupPolicy(policy, node, others);
-    return [
-      fleetEnactment(policy, node, this.addresses(policy, node, pools)),
-      ...(cleanup === undefined ? [] : [cleanup]),
-    ];
+    return cleanupPolicy(policy, node, others);
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */

@@ -7,7 +7,7 @@ import { isManaged } from "../contract/managed-by.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
-import { capturedPart, enactmentLabels, isFleetEnactment, keepCaptured } from "./captured.ts";
+import { capturedPart, enactmentLabels, isFleetEnactment, isServedBy, keepCaptured } from "./captured.ts";
 import { nodeOf } from "./child.ts";
 import { keepRoute } from "./dropped-routes.ts";
 import { isFleetPolicy, originOf } from "./fleet.ts";
@@ -18,6 +18,7 @@ import { usesPools } from "./policy.ts";
 import { setsResolver } from "./resolver-conflicts.ts";
 
 export const policyKind = "NodeNetworkConfigurationPolicy";
+export const enactmentKind = "NodeNetworkConfigurationEnactment";
 
 export const nmstateKinds: readonly WatchedKind[] = [
   {
@@ -43,7 +44,7 @@ export const nmstateKinds: readonly WatchedKind[] = [
   },
   {
     apiVersion: "nmstate.io/v1beta1",
-    kind: "NodeNetworkConfigurationEnactment",
+    kind: enactmentKind,
     plural: "nodenetworkconfigurationenactments",
     keep: (enactment) => {
       const { policyGeneration, conditions } = asEnactment(enactment).status;
@@ -123,9 +124,10 @@ function concerns(object: Bag): Concern {
         sources: policies(labels[childLabels.policy]),
         isEvidence: isManaged(object),
       };
-    case "NodeNetworkConfigurationEnactment": {
+    case enactmentKind: {
       const sources = policies(labels[childLabels.policy] ?? labels[enactmentLabels.policy]);
-      return { owners: nodes(labels[enactmentLabels.node]), sources, isEvidence: true };
+      // Once a node has its addresses by the fleet form, it needs no policy of its own.
+      return { owners: nodes(labels[enactmentLabels.node]), sources, isEvidence: !isServedBy(object) };
     }
     case "NodeNetworkState":
       return { owners: nodes(name), sources: [], isEvidence: true };

@@ -1,14 +1,15 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
-import { fleetName } from "./child.ts";
+import { isServedBy } from "./captured.ts";
+import { childName, fleetName } from "./child.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
-import { canBeFleet } from "./fleet.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
-import { keyOfPolicy } from "./node-objects.ts";
+import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { type DroppedFor, type LeftPolicies, LiveLines, PolicyLines } from "./policy-lines.ts";
 import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
@@ -26,7 +27,12 @@ import { inLastWave } from "./sync-wave.ts";
  *  authority Cluster       | the policy itself, parked: the controller expands it
  *  none, and no nodes given| the policy itself
  */
-export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings, isFleet = false): Rendered {
+export function renderPolicies(
+  given: NmstateModel,
+  facts: Facts,
+  held: Holdings,
+  hasFleet: (policy: Bag) => boolean = () => false,
+): Rendered {
   const holdings = facts.find === undefined ? held : withoutMissingNics(held, facts.find);
   const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
@@ -51,7 +57,7 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
   const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => {
-      const make = isFleet && canBeFleet(one.policy.source) ? fleetObjects : objectsOf;
+      const make = hasFleet(one.policy.source) ? fleetObjects : objectsOf;
       return [one.source, make(one, { ...facts, nodes }, lines, waits)];
     }),
   );
@@ -75,16 +81,32 @@ function withoutMetadata({ own, others }: NmstateModel): NmstateModel {
 /** In a cluster a node may wait for its address, while it gives up another one. */
 type Waits = (policy: Policy, node: ClusterNode) => boolean;
 
-/** The enactments of the one policy of a policy, once that is there, and clean-up policies. */
+/**
+ * The enactments of the fleet form of a policy, once that is there. What else a node has:
+ *
+ *  the node                                | beside its enactment
+ *  ----------------------------------------+--------------------------------------------------------
+ *  has the addresses by a policy of its    | that policy: it goes once the handler has applied the fleet form
+ *   own, as before an upgrade              |
+ *  has old addresses on other NICs         | a clean-up policy
+ *  is selected no more, or waits           | a clean-up policy, and no enactment
+ */
 function fleetObjects(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: Waits): RenderedObject[] {
   const { policy } = own;
   if (!isExpanded(own, facts)) return [];
-  const isThere = facts.find?.(keyOfPolicy(fleetName(policy.name))) !== undefined;
+  const { find = () => undefined, pools } = facts;
+  const fleet = fleetName(policy.name);
+  const isThere = find(keyOfPolicy(fleet)) !== undefined;
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
   return facts.nodes.flatMap((node): RenderedObject[] => {
-    const isServed = selected.has(node.name) && !waits(policy, node);
-    if (isServed && isThere) return lines.enactment(policy, node, facts.pools);
-    return isServed ? [] : [lines.cleanup(policy, node) ?? []].flat();
+    if (!selected.has(node.name) || waits(policy, node)) return [lines.cleanup(policy, node) ?? []].flat();
+    const child = find(keyOfPolicy(childName(policy.name, node.name)));
+    const enactment = find(keyOfEnactment(node.name, fleet));
+    const isBefore = lines.isGivenBy(child, policy, node) && (enactment === undefined || !isServedBy(enactment));
+    return [
+      ...(isThere ? [lines.enactment(policy, node, pools)] : []),
+      ...(isBefore ? lines.children(policy, node, pools) : [lines.cleanupBeside(policy, node) ?? []].flat()),
+    ];
   });
 }
 

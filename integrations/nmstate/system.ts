@@ -6,6 +6,5 @@ import { nmstate } from "./plan.ts";
 /** Nodes, by the policies of kubernetes-nmstate. The controller always serves them. */
 export const nmstateSystem: System = {
   plan: nmstate,
-  inCluster: ({ fleet = false }) =>
-    fleet ? { integration: fleetInCluster, reconcilers: [gates] } : { integration: nmstateInCluster },
+  inCluster: ({ fleet = false }) => ({ integration: fleet ? fleetInCluster : nmstateInCluster, reconcilers: [gates] }),
 };

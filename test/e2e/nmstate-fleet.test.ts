@@ -22,18 +22,26 @@ beforeAll(async () => {
     return;
   }
   await lab.cluster.kubectl(["create", "namespace", "nodeippool"]);
-  const stop = new AbortController();
-  const access = findAccess({ kubeconfig: lab.cluster.kubeconfig });
-  const controller = runController({
-    ...{ access, namespace: "nodeippool", fleet: true, signal: stop.signal },
-    log: ({ level, ...event }) => void (level !== "debug" && log.push(JSON.stringify({ level, ...event }))),
-  });
-  lab.onStop(() => {
-    stop.abort();
-    return controller;
-  });
+  stopController = startController(true);
+  lab.onStop(() => stopController());
   return () => lab.stop();
 }, BUILD_TIMEOUT);
+
+let stopController: () => Promise<void>;
+
+/** Starts a controller that knows the fleet form, or does not; returns what ends it. */
+function startController(fleet: boolean): () => Promise<void> {
+  const stop = new AbortController();
+  const running = runController({
+    ...{ access: findAccess({ kubeconfig: lab.cluster.kubeconfig }), namespace: "nodeippool", fleet },
+    signal: stop.signal,
+    log: ({ level, ...event }) => void (level !== "debug" && log.push(JSON.stringify({ level, ...event }))),
+  });
+  return () => {
+    stop.abort();
+    return running;
+  };
+}
 
 test.beforeEach(({ skip }) => skip(missing !== undefined, missing?.message));
 
@@ -78,6 +86,31 @@ test("an enactment that somebody deletes comes back with its addresses", async (
   expect(await onNodes()).toEqual(before);
 });
 
+test("a downgrade, and an upgrade after it, take no address off a node", async () => {
+  const before = await onNodes();
+  const missed: string[][] = [];
+  const watching = new AbortController();
+  const watch = (async () => {
+    while (!watching.signal.aborted) {
+      const seen = await onNodes();
+      if (`${seen}` !== `${before}`) missed.push(seen);
+    }
+  })();
+  await stopController();
+  stopController = startController(false);
+  const own = [1, 2, 3, 4].map((i) => `static-ip--node0${i}`);
+  await until(async () => (await policies()) === ["static-ip", ...own].join(" "), "each node has a policy of its own");
+  await isAvailable("static-ip", 4);
+  await until(async () => !(await gated()), "no gate is left");
+  await stopController();
+  stopController = startController(true);
+  await until(async () => (await policies()) === "static-ip static-ip---fleet", "all nodes have one policy");
+  await isAvailable("static-ip", 4);
+  watching.abort();
+  await watch;
+  expect(missed).toEqual([]);
+});
+
 test("nodes that the policy selects no more lose their addresses, which are free then", async () => {
   await lab.cluster.kubectl(["label", "node", "node01", "node02", "net=storage"]);
   const edit = [{ op: "add", path: "/spec/nodeSelector/net", value: "storage" }];
@@ -94,8 +127,56 @@ test("a policy that is deleted takes its addresses off the nodes, and leaves no 
   await until(async () => (await onNodes()).every((one) => one === " "), "no node has an address");
   await until(async () => (await allocated()) === "0", "the addresses are free");
   await until(async () => (await policies()) === "", "no policy is left");
-  const labels = await lab.cluster.kubectl(["get", "nodes", "-o", "jsonpath={.items[*].metadata.labels}"]);
-  expect(labels).not.toContain("gate.nodeippool");
+  expect(await gated()).toBe(false);
+});
+
+test("both families, from two captures, with a route over the gateway of the pool, and a policy beside it on the same nodes", async () => {
+  const pool = (name: string, range: object, more: object = {}) => ({
+    ...{ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name }, spec: { range, ...more } },
+  });
+  const policy = (name: string, capture: object, desiredState: object) => ({
+    ...{ apiVersion: "nmstate.io/v1", kind: "NodeNetworkConfigurationPolicy", metadata: { name } },
+    spec: { capture, desiredState },
+  });
+  const family = (capture: string) => ({
+    enabled: true,
+    dhcp: false,
+    address: [{ ip: `{{ capture.${capture}.ip }}`, "prefix-length": `{{ capture.${capture}.prefix-length }}` }],
+  });
+  const nic = (name: string, more: object) => ({ name, type: "ethernet", state: "up", ...more });
+  const route = {
+    ...{ destination: "198.51.100.0/24", "next-hop-interface": "eth1" },
+    "next-hop-address": "{{ capture.four.gateway }}",
+  };
+  const objects = [
+    pool("four", { cidr: "10.20.0.0/24", start: "10.20.0.10" }, { gateway: "10.20.0.1" }),
+    pool("six", { cidr: "fd00:20::/64", start: "fd00:20::10" }),
+    pool("other", { cidr: "10.30.0.0/24", start: "10.30.0.1" }),
+    policy(
+      "both",
+      { four: "ippool.four.allocate", six: "ippool.six.allocate" },
+      {
+        interfaces: [nic("eth1", { ipv4: family("four"), ipv6: { ...family("six"), autoconf: false } })],
+        routes: { config: [route] },
+      },
+    ),
+    policy("second", { one: "ippool.other.allocate" }, { interfaces: [nic("eth2", { ipv4: family("one") })] }),
+  ];
+  await lab.cluster.kubectl(["apply", "-f", "-"], JSON.stringify({ apiVersion: "v1", kind: "List", items: objects }));
+  await isAvailable("both", 4);
+  await isAvailable("second", 4);
+  const given = (i: number) => [`10.20.0.${9 + i}/24`, `fd00:20::${i === 1 ? 10 : 10 + i - 1}/64`, `10.30.0.${i}/24`];
+  const shown = await everywhere(async (node) => {
+    const text = await runIn(node, "ip", ["-o", "address", "show"]);
+    const routes = await runIn(node, "ip", ["route", "show", "198.51.100.0/24"]);
+    expect(routes).toContain("via 10.20.0.1 dev eth1");
+    return [...text.matchAll(/(10\.[23]0\.0\.\d+\/24|fd00:20::\S+)/g)]
+      .map(([one]) => one)
+      .sort()
+      .join(" ");
+  });
+  expect(shown).toEqual([1, 2, 3, 4].map((i) => given(i).sort().join(" ")));
+  expect(await policies()).toBe("both both---fleet second second---fleet");
 });
 
 /** kubernetes-nmstate refuses a change of a policy that is in progress. */
@@ -119,6 +200,12 @@ async function isAvailable(policy: string, nodes: number): Promise<void> {
 
 async function policies(): Promise<string> {
   return lab.cluster.kubectl(["get", "nncp", "-o", "jsonpath={.items[*].metadata.name}"]);
+}
+
+/** Returns whether a node has a gate. */
+async function gated(): Promise<boolean> {
+  const labels = await lab.cluster.kubectl(["get", "nodes", "-o", "jsonpath={.items[*].metadata.labels}"]);
+  return labels.includes("gate.nodeippool");
 }
 
 async function allocated(): Promise<string> {

@@ -1,5 +1,6 @@
+import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
 import { gates } from "../../../integrations/nmstate/gate.ts";
-import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
+import { fleetInCluster, nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 import { Game, kinds, type Machine, versionOf } from "./game.ts";
 import type { Odds } from "./play.ts";
@@ -22,6 +23,9 @@ export class FleetGame extends Game {
   edits = 0;
   /** How often a handler found no captured state. */
   failed = 0;
+  /** How often the controllers were replaced by others that know the fleet form, or do not. */
+  switches = 0;
+  private isFleet = true;
   private readonly stalled = new Set<Machine>();
   private readonly known = new Map<Machine, Known>();
 
@@ -36,8 +40,9 @@ export class FleetGame extends Game {
       () => this.deleteEnactment(),
       () => this.replacePolicy(),
       () => this.stall(),
+      () => this.switchForm(),
     ];
-    (changes[this.pick(14)] ?? (() => super.change()))();
+    (changes[this.pick(18)] ?? (() => super.change()))();
   }
 
   /** Somebody edits a policy: all handlers look at it. */
@@ -51,6 +56,18 @@ export class FleetGame extends Game {
       const spec = asBag(one.spec);
       return { ...one, spec: { ...spec, desiredState: { ...asBag(spec?.desiredState), mtu } } };
     });
+  }
+
+  protected override served(): readonly ClusterIntegration[] {
+    return [this.isFleet ? fleetInCluster : nmstateInCluster];
+  }
+
+  /** An upgrade, or a downgrade. */
+  private switchForm(): void {
+    this.isFleet = !this.isFleet;
+    this.switches++;
+    this.trace.push(`the controllers ${this.isFleet ? "know" : "do not know"} the fleet form from now on`);
+    this.kill();
   }
 
   /** A handler hangs where it is, or goes on. */
@@ -138,7 +155,10 @@ export class FleetGame extends Game {
 
   protected override begin(machine: Machine, { captured, ...policy }: Bag): void {
     const spec = asBag(policy.spec) ?? {};
-    if (spec.capture === undefined) return super.begin(machine, policy);
+    if (spec.capture === undefined) {
+      super.begin(machine, policy);
+      return;
+    }
     const { name } = policy.metadata as { name: string };
     const desiredState = filled(spec.desiredState, captured);
     if (desiredState === undefined) {
@@ -156,6 +176,10 @@ export class FleetGame extends Game {
 
   override checkRest(): void {
     super.checkRest();
+    const policies = this.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name);
+    const wrong = policies.filter((name) => (this.isFleet ? /[a-z]--[a-z]/.test(name) : name.endsWith("---fleet")));
+    const isMissing = this.all("NodeIPPool").length < 2;
+    if (wrong.length > 0 && !isMissing) throw this.broken(`of the other form: ${wrong}`);
     for (const { metadata } of this.all("Node"))
       for (const label of Object.keys(metadata.labels ?? {}).filter((one) => one.startsWith("gate."))) {
         const policy = `${label.split("/")[1]}---fleet`;

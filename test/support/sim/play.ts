@@ -73,6 +73,11 @@ export abstract class Play {
     this.always = reconcilers;
   }
 
+  /** What a controller allocates for, as it is started. */
+  protected served(): readonly ClusterIntegration[] {
+    return this.integrations;
+  }
+
   /** What a controller sees to besides, as it is started. */
   protected reconcilers(): readonly Reconciler[] {
     return this.always;
@@ -134,7 +139,8 @@ export abstract class Play {
     let me: Running | undefined;
     const around = this.around(() => me);
     const reconcilers = this.reconcilers();
-    const cache = new Cache([...kindsOf(this.integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
+    const integrations = this.served();
+    const cache = new Cache([...kindsOf(integrations), ...reconcilers.flatMap(kindsOfReconciler)]);
     const deps = {
       cache,
       objects: limitWrites(this.server.client(around), this.time, () => {}),
@@ -158,7 +164,6 @@ export abstract class Play {
       recorded: (change) => this.golden.push(`record ${textOf(change)}`),
       wrong: (...event) => this.golden.push(`event ${event.join(" ")}`),
     };
-    const { integrations } = this;
     const engine = new Engine({ ...deps, state, integrations, observer });
     const looking = [engine, ...reconcilers.map((one) => new ReconcileLoop(deps, one))];
     me = {

@@ -36,8 +36,7 @@ export function renderPolicies(
   const holdings = facts.find === undefined ? held : withoutMissingNics(held, facts.find);
   const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
-  const { snapshot, set } = holdings;
-  const isAnyLeaving = snapshot.releasing.some((line) => line.set === set);
+  const isAnyLeaving = holdings.snapshot.releasing.some(({ set }) => set === holdings.set);
   const live = new LiveLines(holdings);
   const waits: Waits = (policy, node) => facts.authority === "Cluster" && !live.cover(policy, node);
   const { find, allOf } = facts;
@@ -57,8 +56,8 @@ export function renderPolicies(
   const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => {
-      const make = hasFleet(one.policy.source) ? fleetObjects : objectsOf;
-      return [one.source, make(one, { ...facts, nodes }, lines, waits)];
+      const objects = hasFleet(one.policy.source) ? fleetObjects : objectsOf;
+      return [one.source, objects(one, { ...facts, nodes }, lines, waits)];
     }),
   );
   const kept = leaving.left(selected, nodes);

@@ -1,5 +1,5 @@
 import { familyOf, type Pool } from "../../core/index.ts";
-import { childLabels } from "../../schema/node.ts";
+import { childLabels, ownPrefix } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { poolOfCapture, type Reference } from "../../schema/template.ts";
 import { isManaged } from "../contract/managed-by.ts";
@@ -18,6 +18,9 @@ import { selectorOf } from "./select.ts";
 /** A policy of the fleet form selects the nodes whose gate has this value. */
 export const openGate = "open";
 const gatePrefix = "gate.nodeippool.nmstate.io/";
+
+/** On a policy of the fleet form: another value has the handlers of aborted nodes try again. */
+export const retryAnnotation = `${ownPrefix}retry`;
 
 /** Returns the label of the nodes that have their addresses for a policy. */
 export function gateOf(policy: string): string {

@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { ownPrefix } from "../../schema/node.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
-import { keyOf, labelsOf, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { annotationsOf, keyOf, labelsOf, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
 import { capturedIn, enactmentLabels, isFleetEnactment } from "./captured.ts";
 import { childName, nodeOf } from "./child.ts";
-import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate } from "./fleet.ts";
+import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate, retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
 import { enactmentKind, nmstateKinds, policyKind } from "./recording.ts";
@@ -28,6 +28,7 @@ const retryLabel = `${ownPrefix}retry`;
  *  has all, and a handler is at work                        | open     | no
  *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
  *  has all, and its desired state lacks one                 | open     | yes: it looked before, or wrote over them since
+ *  is aborted, and no other node fails any more             | open     | yes
  */
 export const gates: Reconciler = {
   kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
@@ -46,10 +47,10 @@ export const gates: Reconciler = {
     const open = new Set(seen.flatMap(({ policy, isOpen }) => (isOpen ? gateOf(policy) : [])));
     const labels = labelsOf(node);
     const closed = Object.keys(labels).filter((label) => policyOfGate(label) !== undefined && !open.has(label));
-    const look = lookOf(seen.filter(({ mustLook }) => mustLook).map(({ enactment }) => enactment));
+    const retry = lookOf(seen.filter(({ mustLook }) => mustLook));
     const wanted = [
       ...[...open].map((label) => [label, openGate] as const),
-      ...(look === undefined ? [] : [[retryLabel, look] as const]),
+      ...(retry === undefined ? [] : [[retryLabel, retry] as const]),
     ];
     const changes = [
       ...wanted.filter(([label, value]) => labels[label] !== value),
@@ -72,6 +73,8 @@ interface GateState {
   readonly policy: string;
   readonly isOpen: boolean;
   readonly mustLook: boolean;
+  /** By which word of its policy it is tried again. */
+  readonly retry?: unknown;
 }
 
 function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
@@ -88,19 +91,26 @@ function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefin
     ([label, value]) => label === gateOf(origin) || labels[label] === value,
   );
   const { isDesired, conditions } = asEnactment(enactment).status;
-  const isAtWork = ["Progressing", "Pending"].some((type) => conditionOf(conditions, type)?.status === "True");
-  return { enactment, policy: origin, isOpen: isSelected, mustLook: !isSelected || (isDesired !== true && !isAtWork) };
+  const is = (type: string) => conditionOf(conditions, type)?.status === "True";
+  const retry = is("Aborted") ? annotationsOf(policy)[retryAnnotation] : undefined;
+  const lacks = isDesired !== true && !is("Progressing") && !is("Pending");
+  return {
+    enactment,
+    policy: origin,
+    isOpen: isSelected,
+    mustLook: !isSelected || lacks || retry !== undefined,
+    retry,
+  };
 }
 
 /** Returns a text that is another one once a handler has looked in vain, or has written over an address; undefined if nobody has to look. */
-function lookOf(enactments: readonly Bag[]): string | undefined {
-  if (enactments.length === 0) return undefined;
-  const states = enactments.map((one) => {
-    const { conditions } = asEnactment(one).status;
+function lookOf(states: readonly GateState[]): string | undefined {
+  if (states.length === 0) return undefined;
+  const texts = states.map(({ enactment, retry }) => {
+    const { conditions } = asEnactment(enactment).status;
     const failing = conditionOf(conditions, "Failing");
-    const isFailing = failing?.status === "True";
-    const since = isFailing ? failing.lastTransitionTime : conditions;
-    return JSON.stringify([keyOf(one), uidOf(one), capturedIn(one), since]);
+    const since = failing?.status === "True" ? failing.lastTransitionTime : conditions;
+    return JSON.stringify([keyOf(enactment), uidOf(enactment), capturedIn(enactment), retry ?? since]);
   });
-  return createHash("sha256").update(states.sort().join()).digest("hex").slice(0, 12);
+  return createHash("sha256").update(texts.sort().join()).digest("hex").slice(0, 12);
 }

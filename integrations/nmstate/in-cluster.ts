@@ -1,4 +1,4 @@
-import { byCodeUnit, isPlanned, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
+import { byCodeUnit, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
@@ -6,15 +6,16 @@ import type { Facts } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import type { Step } from "../contract/step.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
+import { asksHere } from "./asks-here.ts";
 import { isFleetEnactment, usesOfEnactment } from "./captured.ts";
 import { healthBy } from "./enactment.ts";
-import { canBeFleet, fleetPolicy, isFleetPolicy } from "./fleet.ts";
+import { canBeFleet } from "./fleet.ts";
+import { formSteps } from "./fleet-steps.ts";
 import { type NmstateModel, replaceCaptures } from "./model.ts";
 import { asPolicy } from "./objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { nodesByHealth, partsOf, unfinishedIn } from "./parts.ts";
 import { nmstate } from "./plan.ts";
-import type { Policy } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
 import { enactmentKind, nmstateRecording, policyKind, unselectable } from "./recording.ts";
 import { renderPolicies } from "./render.ts";
@@ -57,24 +58,6 @@ function report({ object, made, rejected, pending }: Known, facts: Facts): Step[
   return [...(unlock === undefined ? [] : [status(unlock)]), { verb: "apply", object, spec }, status(conditions)];
 }
 
-/**
- * Returns whether a policy asks the controller for addresses. What a plan renders has no capture of a pool left, so one whose pools
- * are all missing asks the controller, too.
- *
- *  its pools in the cluster  | asks
- *  --------------------------+-----
- *  any of authority Cluster  | yes
- *  any of authority Plan     | no
- *  none                      | yes
- */
-function asksHere({ captures }: Policy, { pools, unsound }: Facts): boolean {
-  const arePlanned = [...captures.values()].map(({ pool: name }) => {
-    const pool = pools.get(name);
-    return pool === undefined ? unsound?.get(name)?.isPlanned : isPlanned(pool);
-  });
-  return arePlanned.includes(false) || (captures.size > 0 && !arePlanned.includes(true));
-}
-
 /** Returns `maxUnavailable` as the handler reads it: a count or a percentage that is rounded up, at least one; by default half of the nodes. */
 function limit(policy: Bag, made: number): number {
   const text = String(asPolicy(policy).spec.maxUnavailable ?? "50%");
@@ -112,24 +95,3 @@ function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
 
 export const nmstateInCluster = inCluster(false);
 export const fleetInCluster = inCluster(true);
-
-/**
- * The steps to the one policy of the fleet form.
- *
- *  the policy                       | the one of the fleet form
- *  ---------------------------------+------------------------------------------------------------
- *  cannot be acted upon             | stays as it is
- *  has the fleet form               | is made, or changed
- *  has it no more, as after a       | is deleted once each node has what it needs by a policy of
- *   downgrade                       |  its own
- */
-function formSteps({ object, rejected, made }: Known, facts: Facts, hasFleet: boolean): Step[] {
-  const { value: policy } = parsePolicy(object);
-  if (policy === undefined || rejected !== undefined || !asksHere(policy, facts)) return [];
-  const there = made.find(({ object: one }) => isFleetPolicy(one))?.object;
-  if (hasFleet) return [{ verb: "put", object: fleetPolicy(policy, facts.pools, object), there }];
-  const own = made.filter(({ object: one }) => one !== there && one.kind === policyKind);
-  const byHealth = nodesByHealth(selectedBy(policy, facts.nodes), partsOf(policy.name, own));
-  const isServed = selectedBy(policy, facts.nodes).length === (byHealth.get("available")?.length ?? 0);
-  return there === undefined || !isServed ? [] : [{ verb: "delete", object: there, needs: { keys: [] } }];
-}

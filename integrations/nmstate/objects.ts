@@ -31,7 +31,7 @@ export const asDesiredState = view({
 export const asPolicy = view({
   metadata: asMetadata,
   spec: view({ nodeSelector: mapping, capture: maybe(mapping), desiredState: any, maxUnavailable: any }),
-  status: view({ conditions: any }),
+  status: view({ conditions: any, unavailableNodeCountMap: mapping }),
 });
 
 export const asEnactment = view({

@@ -5,7 +5,7 @@ import type { Facts } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import type { RolloutHealth } from "../contract/made-objects.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
-import { enactmentLabels } from "./captured.ts";
+import { enactmentLabels, isFleetEnactment } from "./captured.ts";
 import { childName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { isFleetPolicy } from "./fleet.ts";
@@ -29,7 +29,9 @@ export function partsOf(policy: string, made: Known["made"]): Part[] {
       return [{ node, isOwn: nameOf(object) === childName(policy, node), health: healthBy(object, about[0]) }];
     }
     const node = `${labelsOf(object)[enactmentLabels.node]}`;
-    return fleet === undefined ? [] : [{ node, isOwn: true, health: healthBy(fleet, object) }];
+    return fleet === undefined || !isFleetEnactment(object)
+      ? []
+      : [{ node, isOwn: true, health: healthBy(fleet, object) }];
   });
 }
 

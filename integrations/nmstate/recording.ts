@@ -70,7 +70,8 @@ export const nmstateKinds: readonly WatchedKind[] = [
 
 function keepPolicy(policy: Bag): Bag {
   const { apiVersion, spec } = policy;
-  return { apiVersion, spec, status: { conditions: asPolicy(policy).status.conditions } };
+  const { conditions, unavailableNodeCountMap } = asPolicy(policy).status;
+  return { apiVersion, spec, status: { conditions, ...(isFleetPolicy(policy) ? { unavailableNodeCountMap } : {}) } };
 }
 
 /** Returns the fields of an interface in a policy that decide which NIC gets which addresses. */

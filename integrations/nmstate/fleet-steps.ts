@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import { type Bag, conditionOf } from "../../schema/objects.ts";
+import type { Facts } from "../contract/integration.ts";
+import type { Known } from "../contract/known.ts";
+import { annotationsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import type { Step } from "../contract/step.ts";
+import { asksHere } from "./asks-here.ts";
+import { isFleetEnactment } from "./captured.ts";
+import { fleetPolicy, isFleetPolicy, retryAnnotation } from "./fleet.ts";
+import { asEnactment, asPolicy } from "./objects.ts";
+import { parsePolicy } from "./parse-policy.ts";
+import { nodesByHealth, partsOf } from "./parts.ts";
+import { policyKind } from "./recording.ts";
+import { selectedBy } from "./select.ts";
+
+/**
+ * The steps to the one policy of the fleet form.
+ *
+ *  the policy                       | the one of the fleet form
+ *  ---------------------------------+------------------------------------------------------------
+ *  cannot be acted upon             | stays as it is
+ *  has the fleet form               | is made, or changed
+ *  has it no more, as after a       | is deleted once each node has what it needs by a policy of
+ *   downgrade                       |  its own
+ */
+export function formSteps({ object, rejected, made }: Known, facts: Facts, hasFleet: boolean): Step[] {
+  const { value: policy } = parsePolicy(object);
+  if (policy === undefined || rejected !== undefined || !asksHere(policy, facts)) return [];
+  const there = made.find(({ object: one }) => isFleetPolicy(one))?.object;
+  if (hasFleet)
+    return [
+      { verb: "put", object: fleetPolicy(policy, facts.pools, object), there },
+      ...(there === undefined ? [] : unblocking(there, made.map((one) => one.object).filter(isFleetEnactment))),
+    ];
+  const own = made.filter(({ object: one }) => one !== there && one.kind === policyKind);
+  const byHealth = nodesByHealth(selectedBy(policy, facts.nodes), partsOf(policy.name, own));
+  const isServed = selectedBy(policy, facts.nodes).length === (byHealth.get("available")?.length ?? 0);
+  return there === undefined || !isServed ? [] : [{ verb: "delete", object: there, needs: { keys: [] } }];
+}
+
+/**
+ * The steps that have handlers go on once what failed is mended. kubernetes-nmstate 0.86 counts a node that failed for good as one that is
+ * unavailable, also once it is mended; and nodes that were aborted for it never try again.
+ *
+ *  the enactments                                        | step
+ *  ------------------------------------------------------+------------------------------------------------------
+ *  one fails                                             | none: the others wait, or are aborted
+ *  one waits for its turn, and no handler is at work     | the count of unavailable nodes is emptied
+ *  some are aborted                                      | those are tried again: the gates read the annotation
+ */
+function unblocking(policy: Bag, enactments: readonly Bag[]): Step[] {
+  const are = (type: string) =>
+    enactments.filter((one) => conditionOf(asEnactment(one).status.conditions, type)?.status === "True");
+  if (are("Failing").length > 0) return [];
+  const counts = Object.values(asPolicy(policy).status.unavailableNodeCountMap);
+  const isStuck = are("Pending").length > 0 && are("Progressing").length === 0 && counts.some((count) => count !== 0);
+  const aborted = are("Aborted");
+  const since = (one: Bag) => conditionOf(asEnactment(one).status.conditions, "Aborted")?.lastTransitionTime;
+  const text = aborted
+    .map((one) => `${nameOf(one)} ${uidOf(one)} ${since(one)}`)
+    .sort()
+    .join();
+  const retry = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  const fields = { metadata: { annotations: { [retryAnnotation]: retry } } };
+  return [
+    ...(isStuck
+      ? [{ verb: "status", object: policy, fields: { unavailableNodeCountMap: undefined }, conditions: [] } as const]
+      : []),
+    ...(aborted.length === 0 || annotationsOf(policy)[retryAnnotation] === retry
+      ? []
+      : [{ verb: "change", object: policy, fields } as const]),
+  ];
+}

@@ -36,10 +36,12 @@ export class Writer {
   /** `read` gets the whole of what the server has, before it is seen. */
   async create(object: RenderedObject, read: (stored: Stored) => void = () => {}): Promise<Seen> {
     const kind = this.world.kindFor(object);
-    const stored = await this.deps.objects.create(kind, object);
+    const isOfStatus = kind.statusPart !== undefined;
+    const { status, ...rest } = object;
+    const stored = await this.deps.objects.create(kind, isOfStatus ? rest : object);
     read(stored);
     const seen = this.world.take(kind, stored);
-    return kind.statusPart === undefined ? seen : this.merge(seen, { status: object.status }, "status");
+    return isOfStatus ? this.merge(seen, { status }, "status") : seen;
   }
 
   /** Sees to it that an object of the controller says this. What others, such as webhooks, have changed in it since stays. */

@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from "vitest";
 import { runController } from "../../controller/run/start.ts";
 import { findAccess } from "../../kube/index.ts";
 import { root } from "../support/console.ts";
+import { tries } from "../support/long.ts";
 import { addresses, type LabNode, ping, runIn } from "../support/real/lab.ts";
 import { NmstateLab } from "../support/real/nmstate-lab.ts";
 import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
@@ -12,6 +13,7 @@ import { until } from "../support/until.ts";
 let lab: NmstateLab;
 let missing: MissingPart | undefined;
 const log: string[] = [];
+const isLong = tries(false, true);
 
 beforeAll(async () => {
   try {
@@ -179,40 +181,43 @@ test("both families, from two captures, with a route over the gateway of the poo
   expect(await policies()).toBe("both both---fleet second second---fleet");
 });
 
-test("a node that fails stops the others, as the policy says; mended, and its enactment deleted, all are served", async () => {
-  await lab.cluster.kubectl(["delete", "nncp", "second"]);
-  await until(async () => !(await policies()).includes("second"), "no policy is left");
-  await lab.pull("node02", "eth2");
-  const third = {
-    ...{ apiVersion: "nmstate.io/v1", kind: "NodeNetworkConfigurationPolicy", metadata: { name: "third" } },
-    spec: {
-      maxUnavailable: 1,
-      capture: { one: "ippool.other.allocate" },
-      desiredState: {
-        interfaces: [
-          {
-            ...{ name: "eth2", type: "ethernet", state: "up" },
-            ipv4: {
-              enabled: true,
-              dhcp: false,
-              address: [{ ip: "{{ capture.one.ip }}", "prefix-length": "{{ capture.one.prefix-length }}" }],
+test.runIf(isLong)(
+  "a node that fails stops the others, as the policy says; mended, and its enactment deleted, all are served",
+  async () => {
+    await lab.cluster.kubectl(["delete", "nncp", "second"]);
+    await until(async () => !(await policies()).includes("second"), "no policy is left");
+    await lab.pull("node02", "eth2");
+    const third = {
+      ...{ apiVersion: "nmstate.io/v1", kind: "NodeNetworkConfigurationPolicy", metadata: { name: "third" } },
+      spec: {
+        maxUnavailable: 1,
+        capture: { one: "ippool.other.allocate" },
+        desiredState: {
+          interfaces: [
+            {
+              ...{ name: "eth2", type: "ethernet", state: "up" },
+              ipv4: {
+                enabled: true,
+                dhcp: false,
+                address: [{ ip: "{{ capture.one.ip }}", "prefix-length": "{{ capture.one.prefix-length }}" }],
+              },
             },
-          },
-        ],
+          ],
+        },
       },
-    },
-  };
-  await lab.cluster.kubectl(["apply", "-f", "-"], JSON.stringify(third));
-  const path = 'jsonpath={.status.conditions[?(@.type=="Degraded")].message}';
-  const degraded = () => lab.cluster.kubectl(["get", "nncp", "third", "-o", path]);
-  const fails = 'jsonpath={.status.conditions[?(@.type=="Failing")].reason}';
-  const reason = () => lab.cluster.kubectl(["get", "nnce", "node02.third---fleet", "-o", fails]).catch(() => "");
-  await until(async () => (await reason()) === "FailedToConfigure", "the handler of node02 has given up", 90_000);
-  await until(async () => /failed to configure .*node02/.test(await degraded()), "the policy names node02");
-  await lab.plug("node02", "eth2");
-  await lab.cluster.kubectl(["delete", "nnce", "node02.third---fleet"]);
-  await isAvailable("third", 4);
-});
+    };
+    await lab.cluster.kubectl(["apply", "-f", "-"], JSON.stringify(third));
+    const path = 'jsonpath={.status.conditions[?(@.type=="Degraded")].message}';
+    const degraded = () => lab.cluster.kubectl(["get", "nncp", "third", "-o", path]);
+    const fails = 'jsonpath={.status.conditions[?(@.type=="Failing")].reason}';
+    const reason = () => lab.cluster.kubectl(["get", "nnce", "node02.third---fleet", "-o", fails]).catch(() => "");
+    await until(async () => (await reason()) === "FailedToConfigure", "the handler of node02 has given up", 90_000);
+    await until(async () => /failed to configure .*node02/.test(await degraded()), "the policy names node02");
+    await lab.plug("node02", "eth2");
+    await lab.cluster.kubectl(["delete", "nnce", "node02.third---fleet"]);
+    await isAvailable("third", 4);
+  },
+);
 
 /** kubernetes-nmstate refuses a change of a policy that is in progress. */
 async function change(patch: readonly object[]): Promise<void> {

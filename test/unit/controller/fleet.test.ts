@@ -96,6 +96,26 @@ it("the address of a node that the policy selects no more stays its own while an
   expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
 });
 
+/** How the handlers of both nodes fare, and whether the slots are emptied and the aborted ones tried again. */
+it.each([
+  ["Pending", "Available", true, false],
+  ["Pending", "Progressing", false, false],
+  ["Pending", "Failing", false, false],
+  ["Aborted", "Available", false, true],
+  ["Aborted", "Failing", false, false],
+])("where one node is %s and the other one %s", async (one, other, areEmptied, isTried) => {
+  const { sim, enact } = begin();
+  await sim.pass(3000);
+  enact("n1", "10.0.1.1", one);
+  enact("n2", "10.0.1.2", other);
+  sim.change(policyKind, "a---fleet", (object) => ({ ...object, status: { unavailableNodeCountMap: { "1": 1 } } }));
+  await sim.pass(3000);
+  const { status, metadata } = sim.object(policyKind, "a---fleet") as Bag;
+  const isEmpty = (asBag(status)?.unavailableNodeCountMap ?? null) === null;
+  const annotations = asBag(asBag(metadata)?.annotations);
+  expect([isEmpty, annotations?.["nodeippool.nmstate.io/retry"] !== undefined]).toEqual([areEmptied, isTried]);
+});
+
 it("a lost record is read off the enactments", async () => {
   const { sim } = begin();
   await sim.pass(3000);

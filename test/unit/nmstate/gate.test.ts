@@ -5,7 +5,7 @@ import { gates } from "../../../integrations/nmstate/gate.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 
 const gate = "gate.nodeippool.nmstate.io/a";
-const look = "nodeippool.nmstate.io/retry";
+const retry = "nodeippool.nmstate.io/retry";
 const node = (labels: Bag) => ({ apiVersion: "v1", kind: "Node", metadata: { name: "n1", labels } });
 const policy = {
   apiVersion: "nmstate.io/v1",
@@ -43,19 +43,40 @@ it.each<[string, Bag, Bag | undefined, Bag | undefined]>([
   ["no enactment, and the gate is open", { [gate]: "open" }, undefined, { [gate]: null }],
   ["an address is missing", {}, enactment({ x: both.x }), undefined],
   ["an address is missing, and the gate is open", { [gate]: "open" }, enactment({ x: both.x }), { [gate]: null }],
-  ["all addresses are there", {}, enactment(both), { [gate]: "open", [look]: text }],
+  ["all addresses are there", {}, enactment(both), { [gate]: "open", [retry]: text }],
   ["the handler is at work", { [gate]: "open" }, enactment(both, is("Progressing")), undefined],
   ["the handler waits for its turn", { [gate]: "open" }, enactment(both, is("Pending")), undefined],
   ["its desired state has them", { [gate]: "open" }, enactment(both, { isDesired: true, ...is("Failing") }), undefined],
-  ["the handler looked before", { [gate]: "open" }, enactment(both, is("Failing")), { [look]: text }],
-  ["the handler wrote over one", { [gate]: "open" }, enactment(both, is("Available")), { [look]: text }],
-  ["not selected", { role: "x", [gate]: "open" }, enactment(both, { isDesired: true }), { [gate]: null, [look]: text }],
+  ["the handler looked before", { [gate]: "open" }, enactment(both, is("Failing")), { [retry]: text }],
+  ["the handler wrote over one", { [gate]: "open" }, enactment(both, is("Available")), { [retry]: text }],
+  [
+    "not selected",
+    { role: "x", [gate]: "open" },
+    enactment(both, { isDesired: true }),
+    { [gate]: null, [retry]: text },
+  ],
 ])("%s", (_, labels, made, expected) => expect(labelsFor(labels, made)).toEqual(expected));
 
 it("the gates of a policy that is gone, or is going, are closed", () => {
   const going = { ...policy, metadata: { ...policy.metadata, deletionTimestamp: "2026-01-01T00:00:00Z" } };
   for (const policies of [[], [going]])
     expect(labelsFor({ [gate]: "open" }, enactment(both), policies)).toEqual({ [gate]: null });
+});
+
+it("an aborted one is tried again once its policy says so", () => {
+  const aborted = enactment(both, { isDesired: true, ...is("Aborted") });
+  expect(labelsFor({ [gate]: "open" }, aborted)).toBeUndefined();
+  const annotations = { "nodeippool.nmstate.io/retry": "1" };
+  const again = { ...policy, metadata: { ...policy.metadata, annotations } };
+  expect(labelsFor({ [gate]: "open" }, aborted, [again])).toEqual({ [retry]: text });
+});
+
+it("a clean-up policy of the node closes the gate", () => {
+  const own = {
+    ...{ apiVersion: policy.apiVersion, kind: policy.kind, metadata: { name: "a--n1" } },
+    spec: { desiredState: { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] } },
+  };
+  expect(labelsFor({ [gate]: "open" }, enactment(both), [policy, own])).toEqual({ [gate]: null });
 });
 
 it("a handler is to look once for each thing that happened, and not again", () => {
@@ -68,9 +89,9 @@ it("a handler is to look once for each thing that happened, and not again", () =
     enactment({ ...both, y: state("10.0.1.2") }, is("Available", "3")),
     enactment(both, {}, "e2"),
   ]) {
-    const value = labelsFor({ [gate]: "open" }, made)?.[look];
+    const value = labelsFor({ [gate]: "open" }, made)?.[retry];
     expect([value, seen.has(value)]).toEqual([text, false]);
-    expect(labelsFor({ [gate]: "open", [look]: value }, made)).toBeUndefined();
+    expect(labelsFor({ [gate]: "open", [retry]: value }, made)).toBeUndefined();
     seen.add(value);
   }
 });

@@ -1,91 +1,112 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { findAccess, type KubeObject, type Objects, objectsOf, transport } from "../kube/index.ts";
+import { runController } from "../controller/run/start.ts";
+import { type Access, findAccess, type KubeObject, type Objects, objectsOf, transport } from "../kube/index.ts";
 import type { Transport } from "../kube/transport.ts";
-import { hostnameLabel } from "../schema/node.ts";
 import { startCluster } from "../test/support/cluster/cluster.ts";
-import { installNmstate, installNmstateAdmission } from "../test/support/cluster/kinds.ts";
+import { installNmstate, installNmstateAdmission, installNodeIPPool } from "../test/support/cluster/kinds.ts";
 import { createNode, setReady } from "../test/support/cluster/nodes.ts";
 import { Handler } from "../test/support/real/handler.ts";
 import { MemoryMachine } from "../test/support/real/handler-machine.ts";
-import type { Result } from "./measure.ts";
+import { type Result, ratio } from "./measure.ts";
 
 const policies = { apiVersion: "nmstate.io/v1", plural: "nodenetworkconfigurationpolicies" };
 /** What handlers ask for policy by policy; the state of a node they report whether or not there are any. */
 const asked = ["nodenetworkconfigurationpolicies", "nodenetworkconfigurationenactments", "nodes", "pods"];
-/** As many objects as the controller makes at once. */
-const parallel = 16;
+/** What the controller asks besides. */
+const ours = ["configmaps", "events", "nodeippools"];
+const pools = { apiVersion: "nmstate.io/v1", plural: "nodeippools" };
+
+/** What a policy for all nodes costs, as a person writes it, with a policy for each node, and in the fleet form. */
+type Form = "by hand" | "a policy for each node" | "the fleet form";
 
 /**
- * What it costs the API server that every handler looks at the policy of every node. No controller runs: only handlers do
- * what the real ones do, all in one process, whose own time is part of how long it takes, and not of what the server takes.
+ * What it costs the API server that every handler looks at every policy. The handlers do what the real ones do, all in one process, whose
+ * own time is part of how long it takes, and not of what the server takes. The controller runs for the two forms that it makes.
  */
 export async function run(short: boolean): Promise<Result[]> {
   const results: Result[] = [];
-  for (const nodes of short ? [10] : [10, 30, 100]) results.push(...(await trial(nodes)));
+  for (const nodes of short ? [10] : [10, 30, 100]) {
+    const hand = await trial(nodes, "by hand");
+    results.push(...hand.results);
+    for (const form of ["a policy for each node", "the fleet form"] as const) {
+      const { results: its, made, joined } = await trial(nodes, form);
+      const [all = its[0], join = its[1]] = its;
+      if (all && join)
+        results.push(
+          { ...all, ratios: [ratio("by hand", [made], [hand.made])] },
+          { ...join, ratios: [ratio("by hand", [joined], [hand.joined])] },
+          ...its.slice(2),
+        );
+    }
+  }
   return results;
 }
 
-async function trial(nodes: number): Promise<Result[]> {
+async function trial(nodes: number, form: Form) {
   const cluster = await startCluster({ fsync: true });
   const access = findAccess({ kubeconfig: cluster.kubeconfig });
   const server = transport(access, 30_000);
   const kube = objectsOf(access);
   const handlers: Handler[] = [];
+  const ending = new AbortController();
+  let controller: Promise<void> | undefined;
   try {
-    await installNmstate(cluster);
-    await installNmstateAdmission(cluster);
+    for (const install of [installNmstate, installNmstateAdmission, installNodeIPPool]) await install(cluster);
+    await cluster.kubectl(["create", "namespace", "nodeippool"]);
     const names = Array.from({ length: nodes }, (_, i) => `node${String(i).padStart(4, "0")}`);
-    for (const name of names) {
-      await createNode(kube, name);
-      await setReady(kube, name, true);
-    }
     const running = new Set(names);
-    const start = (node: string) => {
+    const join = async (node: string) => {
+      await createNode(kube, node);
+      await setReady(kube, node, true);
       const pace = { retry: 1_000, report: 3_600_000 };
       handlers.push(new Handler({ access, node, running, pace, machine: new MemoryMachine(["eth1"], () => {}) }));
     };
-    for (const name of names) start(name);
+    for (const name of names) await join(name);
+    if (form !== "by hand") controller = controllerOf(access, form === "the fleet form", ending.signal);
     await quiet(server);
-    const made = await cost(server, () => createAll(kube, names));
-    await handlers.pop()?.stop();
-    const restarted = await cost(server, async () => start(names.at(-1) as string));
-    const pairs = nodes * nodes;
-    const figure = (name: string, value: number, unit: Result["unit"]): Result => ({
-      name: `${nodes} nodes, each gets a policy: ${name}`,
+    const made = await cost(server, () => createPolicy(kube, form));
+    const joined = await cost(server, () => join("node9999"));
+    const figure = (what: string, value: number, unit: Result["unit"]): Result => ({
+      name: `${nodes} nodes, ${form}: ${what}`,
       ...{ figure: value, best: value, unit },
     });
-    return [
-      figure("requests of a handler for each policy", (made.requests - nodes) / pairs, "requests"),
-      figure("all in all", made.requests - nodes, "requests"),
+    const results = [
+      figure("requests of all", made.requests, "requests"),
+      figure("requests when a node joins", joined.requests, "requests"),
       figure("the API server's processor time", made.processor * 1_000, "ms"),
       figure("until the handlers are done", made.time, "ms"),
-      figure("one handler starts again", restarted.requests, "requests"),
     ];
+    return { results, made: made.requests, joined: joined.requests };
   } finally {
-    await Promise.all(handlers.map((one) => one.stop()));
+    ending.abort();
+    await Promise.all([controller, ...handlers.map((one) => one.stop())]);
     kube.close();
     server.close();
     await cluster.stop();
   }
 }
 
-async function createAll(kube: Objects, names: readonly string[]): Promise<void> {
-  const left = names.entries();
-  const lane = async () => {
-    for (const [i, name] of left) await kube.create(policies, policyOf(name, i));
-  };
-  await Promise.all(Array.from({ length: parallel }, lane));
+function controllerOf(access: Access, fleet: boolean, signal: AbortSignal): Promise<void> {
+  return runController({ access, namespace: "nodeippool", fleet, signal, log: () => {} });
 }
 
-/** As the controller makes it. */
-function policyOf(node: string, i: number): KubeObject {
-  const address = [{ ip: `10.0.${i >> 8}.${i & 255}`, "prefix-length": 16 }];
+/** With the address of a pool for each node; by hand there is one address, as nothing here looks for duplicates. */
+async function createPolicy(kube: Objects, form: Form): Promise<void> {
+  const range = { cidr: "10.0.0.0/16" };
+  const pool = { apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata: { name: "p" }, spec: { range } };
+  const isByHand = form === "by hand";
+  if (!isByHand) await kube.create(pools, pool as KubeObject);
+  const address = [{ ip: isByHand ? "10.0.0.1" : "{{ capture.a.ip }}", "prefix-length": 16 }];
   const spec = {
-    nodeSelector: { [hostnameLabel]: node },
+    maxUnavailable: "100%",
+    ...(isByHand ? {} : { capture: { a: "ippool.p.allocate" } }),
     desiredState: { interfaces: [{ name: "eth1", type: "ethernet", state: "up", ipv4: { enabled: true, address } }] },
   };
-  const metadata = { name: `static-ip--${node}` };
-  return { apiVersion: policies.apiVersion, kind: "NodeNetworkConfigurationPolicy", metadata, spec } as KubeObject;
+  const { apiVersion } = policies;
+  await kube.create(policies, {
+    ...{ apiVersion, kind: "NodeNetworkConfigurationPolicy", metadata: { name: "static-ip" } },
+    spec,
+  } as KubeObject);
 }
 
 interface Spent {
@@ -121,7 +142,9 @@ async function quiet(server: Transport): Promise<Spent> {
 async function spent(server: Transport): Promise<Spent> {
   const { body } = await server.send({ method: "GET", path: "/metrics" });
   const counts = body.matchAll(/^apiserver_request_total\{.*resource="(\w+)".*verb="(\w+)".*\} (\S+)$/gm);
-  const requests = [...counts].filter(([, resource = "", verb]) => asked.includes(resource) && verb !== "WATCH");
+  const requests = [...counts].filter(
+    ([, resource = "", verb]) => [...asked, ...ours].includes(resource) && verb !== "WATCH",
+  );
   const [, processor] = /^process_cpu_seconds_total (\S+)$/m.exec(body) ?? [];
   return {
     time: performance.now(),

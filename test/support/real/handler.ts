@@ -22,6 +22,7 @@ import {
   policyConditions,
   unknownConditions,
 } from "../objects/handler-conditions.ts";
+import { filledFrom } from "./captured-states.ts";
 import type { Machine } from "./handler-machine.ts";
 
 const nodes = { apiVersion: "v1", plural: "nodes" };
@@ -169,9 +170,10 @@ export class Handler {
     const own = enactment.metadata.name;
     const anew = enactment.status?.policyGeneration === generation ? {} : { conditions: [] };
     const { capture = {}, desiredState } = policy.spec as { capture?: Record<string, string>; desiredState: unknown };
+    const captured = enactment.status?.capturedStates;
     let desired: unknown;
     try {
-      desired = await this.options.machine.resolve(capture, desiredState);
+      desired = await this.resolve(capture, desiredState, captured);
     } catch (error) {
       await this.patch(own, { policyGeneration: generation, ...anew });
       const message = `failure generating desiredState and capturedStates: ${(error as Error).message}`;
@@ -189,6 +191,14 @@ export class Handler {
     await this.notify(own, "progressing", "Applying desired state");
     if (isUnknown(seen?.status?.conditions)) await this.sayStanding(name);
     return this.apply(policy, own, desired, tried + 1);
+  }
+
+  /** With captured states no capture is evaluated. */
+  private async resolve(capture: Record<string, string>, desiredState: unknown, captured: unknown): Promise<unknown> {
+    if (captured === undefined) return this.options.machine.resolve(capture, desiredState);
+    const filled = filledFrom(captured, desiredState);
+    if (filled === undefined) throw new Error("Failed to find what was captured");
+    return filled;
   }
 
   private async apply(policy: Found, enactment: string, desired: unknown, attempt: number): Promise<boolean> {

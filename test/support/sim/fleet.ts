@@ -2,6 +2,7 @@ import type { ClusterIntegration } from "../../../integrations/contract/cluster-
 import { gates } from "../../../integrations/nmstate/gate.ts";
 import { fleetInCluster, nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
+import { filledFrom } from "../real/captured-states.ts";
 import { Game, kinds, type Machine, versionOf } from "./game.ts";
 import type { Odds } from "./play.ts";
 
@@ -160,7 +161,7 @@ export class FleetGame extends Game {
       return;
     }
     const { name } = policy.metadata as { name: string };
-    const desiredState = filled(spec.desiredState, captured);
+    const desiredState = filledFrom(captured, spec.desiredState);
     if (desiredState === undefined) {
       this.failed++;
       this.trace.push(`${machine.name} cannot generate ${name}`);
@@ -187,17 +188,4 @@ export class FleetGame extends Game {
           throw this.broken(`${metadata.name} has the gate of ${policy} without an enactment`);
       }
   }
-}
-
-/** Returns a desired state with what was captured in the place of templates; undefined where something was not. */
-function filled(desiredState: unknown, captured: unknown): unknown {
-  let isWhole = true;
-  const text = JSON.stringify(desiredState).replace(/"\{\{ capture\.([^ ]*) \}\}"/g, (_, path: string) => {
-    const [name = "", ...steps] = path.split(".");
-    const state = asBag(asBag(captured)?.[name])?.state;
-    const value = steps.reduce((at: unknown, step) => (at as Bag | undefined)?.[step], state);
-    isWhole &&= value !== undefined;
-    return JSON.stringify(value ?? null);
-  });
-  return isWhole ? JSON.parse(text) : undefined;
 }

@@ -218,7 +218,8 @@ export class Applier {
     const kind = this.world.kindFor(object);
     const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
     const ours = { ...object, metadata: { ...object.metadata, labels } };
-    const whole = there === undefined || isReplaced(there, kind) ? withAppliedDigest(ours, wanted.fingerprint) : ours;
+    const isOwn = kind.statusPart === undefined && (there === undefined || isReplaced(there, kind));
+    const whole = isOwn ? withAppliedDigest(ours, wanted.fingerprint) : ours;
     const key = objectKey(object);
     try {
       const read = (stored: object) => this.note(wanted, stored);

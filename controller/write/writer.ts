@@ -67,7 +67,7 @@ export class Writer {
     const kind = this.world.kindFor(object);
     const { name, namespace } = there.metadata;
     if (kind.statusPart !== undefined && isManaged(there))
-      return this.merge(there, { status: object.status }, "status");
+      return this.merge(there, { status: withoutOthers(asBag(object.status), asBag(there.status)) }, "status");
     const patch = replacement(object, there, kind);
     const stored = await this.deps.objects.patch(kind, name, namespace, patch, { type: "json" });
     read(stored);
@@ -113,4 +113,12 @@ export class Writer {
     const how = { type: "merge", ...(subresource && { subresource }) } as const;
     return this.world.take(kind, await this.deps.objects.patch(kind, name, namespace, body, how));
   }
+}
+
+/** Returns a merge patch of these fields that takes away what else the mappings in them have. */
+function withoutOthers(fields: Bag = {}, there: Bag = {}): Bag {
+  const nothing = (value: unknown) => Object.fromEntries(Object.keys(asBag(value) ?? {}).map((key) => [key, null]));
+  return Object.fromEntries(
+    Object.entries(fields).map(([name, value]) => [name, { ...nothing(there[name]), ...asBag(value) }]),
+  );
 }

@@ -4,6 +4,7 @@ import { useOf } from "../../schema/findings.ts";
 import type { ClusterNode } from "../../schema/node.ts";
 import { childLabels } from "../../schema/node.ts";
 import { type Bag, conditionOf, type LocatedObject } from "../../schema/objects.ts";
+import { referencesIn } from "../../schema/template.ts";
 import type { RenderedObject } from "../contract/integration.ts";
 import { labelsOf } from "../contract/object-metadata.ts";
 import { fleetName, labelValue } from "./child.ts";
@@ -15,15 +16,17 @@ export const enactmentLabels = { policy: "nmstate.io/policy", node: "nmstate.io/
 
 /** Returns the enactment of a node with its addresses, as the node's handler makes it, for the fleet form of a policy. */
 export function fleetEnactment(
-  { name, captures }: Policy,
+  { name, captures, desiredState }: Policy,
   node: ClusterNode,
   addresses: ReadonlyMap<string, { readonly address: Address; readonly pool: Pool }>,
 ): RenderedObject {
-  const states = [...addresses].map(([capture, { address, pool }]) => {
+  const used = capturedBy(desiredState);
+  const states = [...addresses].flatMap(([capture, { address, pool }]) => {
+    if (!used.has(capture)) return [];
     const listed = { ip: formatAddress(address), "prefix-length": pool.prefix.length };
     const family = { enabled: true, address: [listed] };
     const nic = { name: captures.get(capture)?.interface ?? "allocated", type: "ethernet", state: "up" };
-    return [capture, { state: { interfaces: [{ ...nic, [`ipv${familyOf(address)}`]: family }] }, metaInfo }];
+    return [[capture, { state: { interfaces: [{ ...nic, [`ipv${familyOf(address)}`]: family }] }, metaInfo }]];
   });
   const policy = fleetName(name);
   return {
@@ -42,12 +45,23 @@ export function fleetEnactment(
   };
 }
 
+/** Returns the captures whose addresses a desired state has: a handler shows no others. */
+export function capturedBy(desiredState: unknown): ReadonlySet<string> {
+  const all = referencesIn(desiredState).map(({ reference }) => reference);
+  return new Set(all.filter(({ field }) => field === "ip").map(({ capture }) => capture));
+}
+
 /** The CRD requires it; nobody reads it. */
 const metaInfo = { version: "0", time: "1970-01-01T00:00:00Z" };
 
 /** Returns whether an enactment is of the fleet form of a policy, whoever made it. */
 export function isFleetEnactment(object: Bag): boolean {
   return labelsOf(object)[childLabels.policy] !== undefined || isFleetName(labelsOf(object)[enactmentLabels.policy]);
+}
+
+/** Returns the node of an enactment. */
+export function nodeOfEnactment(object: Bag): string {
+  return `${labelsOf(object)[enactmentLabels.node]}`;
 }
 
 function isFleetName(name: string | undefined): boolean {
@@ -65,7 +79,7 @@ export function capturedIn(enactment: Bag): { capture: string; nic: string; ip: 
 
 /** Returns the part of an enactment that the controller writes, as it compares it: handlers write the states anew. */
 export function capturedPart(enactment: Bag): Bag {
-  return Object.fromEntries(capturedIn(enactment).map(({ capture, ip }) => [capture, ip]));
+  return Object.fromEntries(capturedIn(enactment).map(({ capture, nic, ip }) => [capture, `${ip} on ${nic}`]));
 }
 
 /** Returns what is kept of an enactment of the fleet form: what it captures, and whether its desired state has all of that. */

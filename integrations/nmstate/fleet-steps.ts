@@ -3,10 +3,12 @@ import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import { annotationsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
-import type { Step } from "../contract/step.ts";
+import { type Step, warn } from "../contract/step.ts";
 import { asksHere } from "./asks-here.ts";
-import { isFleetEnactment } from "./captured.ts";
+import { isFleetEnactment, nodeOfEnactment } from "./captured.ts";
+import { fleetName } from "./child.ts";
 import { fleetPolicy, isFleetPolicy, retryAnnotation } from "./fleet.ts";
+import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { nodesByHealth, partsOf } from "./parts.ts";
@@ -19,22 +21,27 @@ import { selectedBy } from "./select.ts";
  *  the policy                       | the one of the fleet form
  *  ---------------------------------+------------------------------------------------------------
  *  cannot be acted upon             | stays as it is
- *  has the fleet form               | is made, or changed
- *  has it no more, as after a       | is deleted once each node has what it needs by a policy of
- *   downgrade                       |  its own
+ *  has the fleet form               | is made, or changed; an Event says so if another one has its name
+ *  has it no more, as after a       | is deleted once each node that has an enactment of it has what
+ *   downgrade                       |  it needs by a policy of its own
  */
-export function formSteps({ object, rejected, made }: Known, facts: Facts, hasFleet: boolean): Step[] {
+export function formSteps({ object, rejected, made, find }: Known, facts: Facts, hasFleet: boolean): Step[] {
   const { value: policy } = parsePolicy(object);
   if (policy === undefined || rejected !== undefined || !asksHere(policy, facts)) return [];
   const there = made.find(({ object: one }) => isFleetPolicy(one))?.object;
+  const name = fleetName(policy.name);
+  if (hasFleet && there === undefined && find(keyOfPolicy(name)) !== undefined)
+    return [warn(object, `${policyKind} ${name} was made by somebody else. Delete it, or rename it.`)];
   if (hasFleet)
     return [
       { verb: "put", object: fleetPolicy(policy, facts.pools, object), there },
       ...(there === undefined ? [] : unblocking(there, made.map((one) => one.object).filter(isFleetEnactment))),
     ];
   const own = made.filter(({ object: one }) => one !== there && one.kind === policyKind);
-  const byHealth = nodesByHealth(selectedBy(policy, facts.nodes), partsOf(policy.name, own));
-  const isServed = selectedBy(policy, facts.nodes).length === (byHealth.get("available")?.length ?? 0);
+  const served = new Set(nodesByHealth(facts.nodes, partsOf(policy.name, own)).get("available"));
+  const needed = new Set(selectedBy(policy, facts.nodes).map((node) => node.name));
+  const enacted = made.flatMap(({ object: one }) => (isFleetEnactment(one) ? nodeOfEnactment(one) : []));
+  const isServed = enacted.every((node) => !needed.has(node) || served.has(node));
   return there === undefined || !isServed ? [] : [{ verb: "delete", object: there, needs: { keys: [] } }];
 }
 

@@ -4,6 +4,7 @@ import type { Bag } from "../../schema/objects.ts";
 import { poolOfCapture, type Reference } from "../../schema/template.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { capturedBy } from "./captured.ts";
 import { fleetName, labelValue } from "./child.ts";
 import { fill, literalOf } from "./expand.ts";
 import { asDesiredState, asPolicy } from "./objects.ts";
@@ -48,9 +49,11 @@ export function originOf(object: Bag): string {
  */
 export function canBeFleet(policy: Bag): boolean {
   const { capture = {}, desiredState } = asPolicy(policy).spec;
-  const captures = Object.values(capture);
-  const arePools = captures.every((one) => typeof one === "string" && typeof poolOfCapture(one) === "string");
-  return captures.length > 0 && arePools && asDesiredState(desiredState)["dns-resolver"].config === undefined;
+  const arePools = Object.values(capture).every(
+    (one) => typeof one === "string" && typeof poolOfCapture(one) === "string",
+  );
+  const isAddressUsed = /\{\{ capture\.[\w-]+\.ip \}\}/.test(JSON.stringify(desiredState) ?? "");
+  return isAddressUsed && arePools && asDesiredState(desiredState)["dns-resolver"].config === undefined;
 }
 
 /** Evaluates to nothing, so that a handler without captured states refuses the policy. */
@@ -72,7 +75,7 @@ export function fleetPolicy(policy: Policy, pools: ReadonlyMap<string, Pool>, so
     spec: {
       nodeSelector: { ...Object.fromEntries(selectorOf(policy)), [gateOf(name)]: openGate },
       ...(maxUnavailable === undefined ? {} : { maxUnavailable }),
-      capture: Object.fromEntries([...captures.keys()].map((capture) => [capture, neverMatches])),
+      capture: Object.fromEntries([...capturedBy(desiredState)].map((capture) => [capture, neverMatches])),
       desiredState: fill(desiredState, (reference) => templateOf(reference, poolOf(reference.capture))),
     },
   };

@@ -1,11 +1,11 @@
 import { createHash } from "node:crypto";
 import { ownPrefix } from "../../schema/node.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
-import { annotationsOf, keyOf, labelsOf, metadataOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { annotationsOf, isDeleting, keyOf, labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
-import { capturedIn, enactmentLabels, isFleetEnactment } from "./captured.ts";
+import { capturedIn, enactmentLabels, isFleetEnactment, nodeOfEnactment } from "./captured.ts";
 import { childName, nodeOf } from "./child.ts";
 import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate, retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
@@ -34,8 +34,7 @@ export const gates: Reconciler = {
   kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
   belongsTo: (object) => {
     if (object.kind === "Node") return [nameOf(object)];
-    if (object.kind !== policyKind)
-      return isFleetEnactment(object) ? [`${labelsOf(object)[enactmentLabels.node]}`] : [];
+    if (object.kind !== policyKind) return isFleetEnactment(object) ? [nodeOfEnactment(object)] : [];
     if (isFleetPolicy(object)) return "all";
     return givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
   },
@@ -79,7 +78,7 @@ interface GateState {
 
 function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
   const policy = find(keyOfPolicy(`${labelsOf(enactment)[enactmentLabels.policy]}`));
-  if (policy === undefined || metadataOf(policy).deletionTimestamp !== undefined) return undefined;
+  if (policy === undefined || !isFleetPolicy(policy) || isDeleting(policy)) return undefined;
   const { nodeSelector, capture = {} } = asPolicy(policy).spec;
   const origin = originOf(policy);
   const captured = new Set(capturedIn(enactment).map((one) => one.capture));

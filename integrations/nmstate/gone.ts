@@ -1,4 +1,4 @@
-import { type Allocation, nodeNameOf, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
+import { type Allocation, familyOf, nodeNameOf, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
 import { childLabels } from "../../schema/node.ts";
 import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
@@ -6,7 +6,7 @@ import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
-import { capturedIn } from "./captured.ts";
+import { capturedIn, isFleetEnactment, isServedBy, nodeOfEnactment } from "./captured.ts";
 import { childName, fleetName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { readReport } from "./node-report.ts";
@@ -35,7 +35,8 @@ import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
  *  there    | shows the NIC without the address | none, but another one gives it               | in doubt; gone in a reset
- *  there    | shows the NIC without the address | none, nor is it enacted                      | gone
+ *  there    | shows the NIC without the address | none, nor is it enacted                      | gone; in doubt if `mustBeTakenOff`,
+ *           |                                   |  unless an enactment of the fleet form gives the NIC another one |
  *  there    | names the NIC otherwise           | any other, or none                           | in doubt
  *  there    | does not name the NIC             | on its way                                   | in doubt
  *  there    | does not name the NIC             | any other, or none                           | in doubt; gone in a reset
@@ -55,6 +56,9 @@ import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
  *  is taken from NetworkManager     | ignore    | as the kernel has it        | comes back
  *  had a clean-up, link or not      | up        | off, or with a list         | is off
  *
+ * `mustBeTakenOff`: nothing outlives an enactment of the fleet form that somebody deletes while its handler still applies it. A clean-up
+ * policy that is enacted does: a handler applies one policy after the other.
+ *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
  * The times of both are by the clock of the same node, in seconds; so "before" is in an earlier second.
  */
@@ -63,6 +67,7 @@ export function goneFromNodes(
   { nodes }: Facts,
   releasing: readonly Allocation[],
   isReset = false,
+  mustBeTakenOff = false,
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
   const byName = new Map(objects.map((object) => [`${object.kind}/${nameOf(object)}`, object]));
@@ -91,7 +96,9 @@ export function goneFromNodes(
     if (isEnacted && isTakenOff(line, listsIn(own))) return isProven || (isUnseen && isNamed);
     if (!isProven || (own !== undefined && leavesOut(own, line, node, policies))) return false;
     // A handler makes the enactment before it applies the policy.
-    if (own === undefined) return enactment === undefined && !policies.some((one) => isGivenBy(line, listsIn(one)));
+    if (own === undefined && (enactment !== undefined || policies.some((one) => isGivenBy(line, listsIn(one)))))
+      return false;
+    if (own === undefined) return !mustBeTakenOff || objects.some((one) => isReplacedBy(one, line, node));
     return isEnacted && isEnactedBefore(enactment, state);
   });
 }
@@ -100,6 +107,15 @@ export function goneFromNodes(
 function mayApply(enactment: Bag, { address }: Allocation): boolean {
   const isIt = ({ ip }: { readonly ip: string }) => parseAddress(ip).value === address;
   return asEnactment(enactment).status.isDesired !== true || isTrying(enactment) || capturedIn(enactment).some(isIt);
+}
+
+/** Returns whether a handler has put another address in the place of a line, by an enactment of the fleet form. */
+function isReplacedBy(object: Bag, { interface: nic, address }: Allocation, node: string): boolean {
+  if (!isFleetEnactment(object) || nodeOfEnactment(object) !== node || !isServedBy(object)) return false;
+  return capturedIn(object).some((one) => {
+    const other = parseAddress(one.ip).value;
+    return one.nic === nic && other !== undefined && other !== address && familyOf(other) === familyOf(address);
+  });
 }
 
 /** Returns whether a plan made the policy of a node. */

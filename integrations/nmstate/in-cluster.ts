@@ -17,7 +17,7 @@ import { parsePolicy } from "./parse-policy.ts";
 import { nodesByHealth, partsOf, unfinishedIn } from "./parts.ts";
 import { nmstate } from "./plan.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
-import { enactmentKind, nmstateRecording, policyKind, unselectable } from "./recording.ts";
+import { enactmentKind, fleetRecording, nmstateRecording, policyKind, unselectable } from "./recording.ts";
 import { renderPolicies } from "./render.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
@@ -74,7 +74,7 @@ function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
   const hasFleet = (policy: Bag) => isFleet && canBeFleet(policy);
   return {
     ...nmstate,
-    recording: nmstateRecording,
+    recording: isFleet ? fleetRecording : nmstateRecording,
     uses: [...nmstate.uses, { kind: enactmentKind, reader: () => usesOfEnactment }],
     render: (model, facts, holdings) => renderPolicies(model, facts, holdings, hasFleet),
     report: (known, facts) => [...formSteps(known, facts, hasFleet(known.object)), ...report(known, facts)],

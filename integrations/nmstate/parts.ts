@@ -4,8 +4,8 @@ import type { ClusterNode } from "../../schema/node.ts";
 import type { Facts } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import type { RolloutHealth } from "../contract/made-objects.ts";
-import { labelsOf, nameOf } from "../contract/object-metadata.ts";
-import { enactmentLabels, isFleetEnactment } from "./captured.ts";
+import { nameOf } from "../contract/object-metadata.ts";
+import { isFleetEnactment, nodeOfEnactment } from "./captured.ts";
 import { childName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
 import { isFleetPolicy } from "./fleet.ts";
@@ -28,7 +28,7 @@ export function partsOf(policy: string, made: Known["made"]): Part[] {
       const node = `${nodeOf(object)}`;
       return [{ node, isOwn: nameOf(object) === childName(policy, node), health: healthBy(object, about[0]) }];
     }
-    const node = `${labelsOf(object)[enactmentLabels.node]}`;
+    const node = nodeOfEnactment(object);
     return fleet === undefined || !isFleetEnactment(object)
       ? []
       : [{ node, isOwn: true, health: healthBy(fleet, object) }];

@@ -143,8 +143,14 @@ export const nmstateRecording: Recording = {
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,
-  gone: goneFromNodes,
+  gone: (objects, facts, releasing, isReset) => goneFromNodes(objects, facts, releasing, isReset),
   owners: { unservable: unselectable },
+};
+
+/** The same where policies may have the fleet form. */
+export const fleetRecording: Recording = {
+  ...nmstateRecording,
+  gone: (objects, facts, releasing, isReset) => goneFromNodes(objects, facts, releasing, isReset, true),
 };
 
 /** Returns why nodes get no policy: a policy for one node alone needs a hostname label that no other node has. */

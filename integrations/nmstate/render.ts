@@ -7,6 +7,7 @@ import { isServedBy } from "./captured.ts";
 import { childName, fleetName } from "./child.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
+import { isFleetPolicy } from "./fleet.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
@@ -95,7 +96,8 @@ function fleetObjects(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: W
   if (!isExpanded(own, facts)) return [];
   const { find = () => undefined, pools } = facts;
   const fleet = fleetName(policy.name);
-  const isThere = find(keyOfPolicy(fleet)) !== undefined;
+  const made = find(keyOfPolicy(fleet));
+  const isThere = made !== undefined && isFleetPolicy(made);
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
   return facts.nodes.flatMap((node): RenderedObject[] => {
     if (!selected.has(node.name) || waits(policy, node)) return [lines.cleanup(policy, node) ?? []].flat();

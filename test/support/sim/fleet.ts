@@ -2,6 +2,7 @@ import type { ClusterIntegration } from "../../../integrations/contract/cluster-
 import { gates } from "../../../integrations/nmstate/gate.ts";
 import { fleetInCluster, nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
+import type { EnactmentState } from "../objects/handler-conditions.ts";
 import { filledFrom } from "../real/captured-states.ts";
 import { Game, kinds, type Machine, versionOf } from "./game.ts";
 import type { Odds } from "./play.ts";
@@ -27,6 +28,7 @@ export class FleetGame extends Game {
   /** How often the controllers were replaced by others that know the fleet form, or do not. */
   switches = 0;
   private isFleet = true;
+  private isBeginning = false;
   private readonly stalled = new Set<Machine>();
   private readonly known = new Map<Machine, Known>();
 
@@ -154,7 +156,20 @@ export class FleetGame extends Game {
     return structuredClone({ ...policy, captured });
   }
 
-  protected override begin(machine: Machine, { captured, ...policy }: Bag): void {
+  /** One that is deleted while its handler applies the policy is not made again: the handler applies it all the same. */
+  protected override enactment(machine: Machine, policy: Bag, state: EnactmentState, message: string): void {
+    const { name } = policy.metadata as { name: string };
+    if (this.isBeginning || this.enactmentOf(machine.name, name) !== undefined)
+      super.enactment(machine, policy, state, message);
+  }
+
+  protected override begin(machine: Machine, policy: Bag): void {
+    this.isBeginning = true;
+    this.beginWith(machine, policy);
+    this.isBeginning = false;
+  }
+
+  private beginWith(machine: Machine, { captured, ...policy }: Bag): void {
     const spec = asBag(policy.spec) ?? {};
     if (spec.capture === undefined) {
       super.begin(machine, policy);

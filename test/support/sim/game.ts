@@ -398,11 +398,12 @@ export class Game extends Play {
     const { name, generation: policyGeneration } = policy.metadata as { name: string; generation: number };
     const key = `${machine.name}.${name}`;
     const resource = kinds.NodeNetworkConfigurationEnactment;
+    const isThere = this.server.objects.has(`${resource.plural}/${key}`);
     const there = asBag(this.server.objects.get(`${resource.plural}/${key}`)?.status);
     const before = there?.policyGeneration === policyGeneration ? there.conditions : [];
     const conditions = enactmentConditions(state, message, before, timeOf(this));
     const status = { ...there, policyGeneration, conditions };
-    if (there !== undefined) this.server.change(resource, key, (one) => ({ ...one, status }));
+    if (isThere) this.server.change(resource, key, (one) => ({ ...one, status }));
     else
       this.server.create(resource, {
         ...{ apiVersion: resource.apiVersion, kind: "NodeNetworkConfigurationEnactment" },

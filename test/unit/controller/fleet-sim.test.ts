@@ -22,5 +22,5 @@ it("in the fleet form no address is on two nodes, none moves, none is lost, what
   // Or nothing would have been tried.
   expect(total.faults).toBeGreaterThan(count * 10);
   expect(total.kills).toBeGreaterThan(count);
-  for (const happened of [total.edits, total.failed, total.switches]) expect(happened).toBeGreaterThan(count);
+  for (const happened of [total.edits, total.failed, total.switches]) expect(happened).toBeGreaterThan(0);
 });

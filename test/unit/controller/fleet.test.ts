@@ -96,6 +96,57 @@ it("the address of a node that the policy selects no more stays its own while an
   expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
 });
 
+it("the address of an enactment that somebody deletes while its handler applies it is free once a clean-up policy is enacted, and not before", async () => {
+  const { sim } = begin();
+  await sim.pass(3000);
+  const labels = { "kubernetes.io/hostname": "n1" };
+  sim.change("Node", "n1", ({ metadata, ...rest }) => ({ ...rest, metadata: { ...asBag(metadata), labels } }));
+  sim.shows("n1");
+  sim.remove(enactmentKind, "n1.a---fleet");
+  await sim.pass(60_000);
+  expect(sim.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
+  expect(sim.object(policyKind, "a--n1")).toBeDefined();
+  sim.enact("a--n1", "n1", "Available");
+  await sim.pass(60_000);
+  expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
+});
+
+it("only the captures whose addresses a policy uses are captured, and no other key stays in an enactment", async () => {
+  const { sim } = begin();
+  sim.change(policyKind, "a", ({ spec, ...rest }) => ({
+    ...rest,
+    spec: { ...asBag(spec), capture: { address: "ippool.p.allocate", unused: "ippool.p.allocate" } },
+  }));
+  await sim.pass(3000);
+  const states = () => asBag(sim.object(enactmentKind, "n1.a---fleet")?.status)?.capturedStates as Bag;
+  expect(asBag(sim.object(policyKind, "a---fleet")?.spec)?.capture).toEqual({ address: expect.any(String) });
+  sim.change(enactmentKind, "n1.a---fleet", ({ status, ...rest }) => ({
+    ...rest,
+    status: { ...asBag(status), capturedStates: { ...states(), other: states().address } },
+  }));
+  await sim.pass(3000);
+  expect(Object.keys(states())).toEqual(["address"]);
+});
+
+it("a policy of somebody else with the name of the one policy is left alone, and an Event says so", async () => {
+  const said: string[] = [];
+  const observer = {
+    ran: () => {},
+    recorded: () => {},
+    wrong: (...event: string[]) => void said.push(event.join(" ")),
+  };
+  const sim = new SimController(observer as never, undefined, undefined, [fleetInCluster]);
+  sim.node("n1");
+  sim.create(pool("p", 1, 9) as never);
+  const theirs = { apiVersion: "nmstate.io/v1", kind: policyKind, metadata: { name: "a---fleet" }, spec: {} };
+  sim.create(theirs as never);
+  sim.create(policy("a", "p") as never);
+  await sim.pass(5000);
+  expect(sim.object(policyKind, "a---fleet")?.spec).toEqual({});
+  expect(sim.all(enactmentKind)).toEqual([]);
+  expect(said.join()).toMatch(/Refused NodeNetworkConfigurationPolicy a---fleet was made by somebody else/);
+});
+
 /** How the handlers of both nodes fare, and whether the slots are emptied and the aborted ones tried again. */
 it.each([
   ["Pending", "Available", true, false],

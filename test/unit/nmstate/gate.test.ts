@@ -71,6 +71,11 @@ it("an aborted one is tried again once its policy says so", () => {
   expect(labelsFor({ [gate]: "open" }, aborted, [again])).toEqual({ [retry]: text });
 });
 
+it("a policy of somebody else with such a name opens no gate", () => {
+  const theirs = { ...policy, metadata: { name: "a---fleet" } };
+  expect(labelsFor({}, enactment(both), [theirs])).toBeUndefined();
+});
+
 it("a clean-up policy of the node closes the gate", () => {
   const own = {
     ...{ apiVersion: policy.apiVersion, kind: policy.kind, metadata: { name: "a--n1" } },

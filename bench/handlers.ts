@@ -27,19 +27,17 @@ export async function run(short: boolean): Promise<Result[]> {
   const results: Result[] = [];
   for (const nodes of short ? [10] : [10, 30, 100]) {
     const hand = await trial(nodes, "by hand");
-    results.push(...hand.results);
+    results.push(hand.made, hand.joined, ...hand.others);
     for (const form of ["a policy for each node", "the fleet form"] as const) {
-      const { results: its, made, joined } = await trial(nodes, form);
-      const [all = its[0], join = its[1]] = its;
-      if (all && join)
-        results.push(
-          { ...all, ratios: [ratio("by hand", [made], [hand.made])] },
-          { ...join, ratios: [ratio("by hand", [joined], [hand.joined])] },
-          ...its.slice(2),
-        );
+      const { made, joined, others } = await trial(nodes, form);
+      results.push(beside(made, hand.made), beside(joined, hand.joined), ...others);
     }
   }
   return results;
+}
+
+function beside(one: Result, hand: Result): Result {
+  return { ...one, ratios: [ratio("by hand", [one.figure], [hand.figure])] };
 }
 
 async function trial(nodes: number, form: Form) {
@@ -55,28 +53,36 @@ async function trial(nodes: number, form: Form) {
     await cluster.kubectl(["create", "namespace", "nodeippool"]);
     const names = Array.from({ length: nodes }, (_, i) => `node${String(i).padStart(4, "0")}`);
     const running = new Set(names);
+    const start = (node: string) => {
+      const pace = { retry: 1_000, report: 3_600_000 };
+      handlers.push(new Handler({ access, node, running, pace, machine: new MemoryMachine(["eth1"], () => {}) }));
+    };
     const join = async (node: string) => {
       await createNode(kube, node);
       await setReady(kube, node, true);
-      const pace = { retry: 1_000, report: 3_600_000 };
-      handlers.push(new Handler({ access, node, running, pace, machine: new MemoryMachine(["eth1"], () => {}) }));
+      start(node);
     };
     for (const name of names) await join(name);
     if (form !== "by hand") controller = controllerOf(access, form === "the fleet form", ending.signal);
     await quiet(server);
     const made = await cost(server, () => createPolicy(kube, form));
     const joined = await cost(server, () => join("node9999"));
+    await handlers.pop()?.stop();
+    const restarted = await cost(server, async () => start("node9999"));
     const figure = (what: string, value: number, unit: Result["unit"]): Result => ({
       name: `${nodes} nodes, ${form}: ${what}`,
       ...{ figure: value, best: value, unit },
     });
-    const results = [
-      figure("requests of all", made.requests, "requests"),
-      figure("requests when a node joins", joined.requests, "requests"),
+    const others = [
+      figure("one handler starts again", restarted.requests, "requests"),
       figure("the API server's processor time", made.processor * 1_000, "ms"),
       figure("until the handlers are done", made.time, "ms"),
     ];
-    return { results, made: made.requests, joined: joined.requests };
+    return {
+      made: figure("requests of all", made.requests, "requests"),
+      joined: figure("requests when a node joins", joined.requests, "requests"),
+      others,
+    };
   } finally {
     ending.abort();
     await Promise.all([controller, ...handlers.map((one) => one.stop())]);

@@ -2,7 +2,7 @@ import { IpamError } from "../../core/index.ts";
 import type { ClusterIntegration } from "../../integrations/contract/cluster-integration.ts";
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
 import type { MadeObjects } from "../../integrations/contract/made-objects.ts";
-import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
+import { isManaged, marked } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import { titleOf } from "../../schema/objects.ts";
 import type { Allocator } from "../allocate/allocator.ts";
@@ -216,8 +216,7 @@ export class Applier {
   private async write(wanted: WantedObject, there: Seen | undefined): Promise<void> {
     const object = wanted.object as RenderedObject;
     const kind = this.world.kindFor(object);
-    const labels = { ...(object.metadata.labels as object | undefined), ...managedBy };
-    const ours = { ...object, metadata: { ...object.metadata, labels } };
+    const ours = marked(object);
     const isOwn = kind.statusPart === undefined && (there === undefined || isReplaced(there, kind));
     const whole = isOwn ? withAppliedDigest(ours, wanted.fingerprint) : ours;
     const key = objectKey(object);

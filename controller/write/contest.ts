@@ -1,7 +1,7 @@
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { objectKey } from "../../integrations/contract/object-key.ts";
 import type { WatchedKind } from "../../integrations/contract/watched-kind.ts";
-import { asBag, asList, type Bag } from "../../schema/objects.ts";
+import { asBag, asList } from "../../schema/objects.ts";
 import type { World } from "../cache/world.ts";
 import type { Observer } from "../dependencies.ts";
 import { changedFields, fieldPath, isOnlyDropped } from "./superset.ts";
@@ -72,7 +72,7 @@ function leavesOf(written: unknown, path = ""): string[] {
 export function tellContest(worlds: () => readonly World[], observer: Pick<Observer, "wrong">): Contested {
   return (write, answer) => {
     const { about, kind } = objectOf(write, worlds());
-    const isFixed = kind?.fixed !== undefined && isManaged(answer as Bag);
+    const isFixed = kind?.fixed !== undefined && isManaged(asBag(answer) ?? {});
     observer.wrong(about, "ChangedBack", contestMessage(write, answer, isFixed));
   };
 }

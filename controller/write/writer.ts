@@ -1,5 +1,5 @@
 import type { RenderedObject } from "../../integrations/contract/integration.ts";
-import { isManaged, managedBy } from "../../integrations/contract/managed-by.ts";
+import { isManaged, marked } from "../../integrations/contract/managed-by.ts";
 import type { Stored } from "../../kube/index.ts";
 import { asBag, type Bag } from "../../schema/objects.ts";
 import type { Seen } from "../cache/seen.ts";
@@ -48,18 +48,14 @@ export class Writer {
   async put(object: RenderedObject, there: Seen | undefined): Promise<Seen> {
     const mark = fingerprint(object, this.world.kindFor(object));
     if (there !== undefined && wasApplied(there, mark)) return there;
-    const { metadata } = object;
-    const ours = { ...object, metadata: { ...metadata, labels: { ...asBag(metadata.labels), ...managedBy } } };
-    const whole = withAppliedDigest(ours, mark);
+    const whole = withAppliedDigest(marked(object), mark);
     if (there === undefined) return this.create(whole);
     // Its status, which others write all the time, may be another one meanwhile.
     const kind = this.world.kindFor(object);
     const isOfVersion = (one: Bag) => one.path === "/metadata/resourceVersion";
     const patch = [appliedTest(there), ...replacement(whole, there, kind).filter((one) => !isOfVersion(one))];
-    return this.world.take(
-      kind,
-      await this.deps.objects.patch(kind, metadata.name, undefined, patch, { type: "json" }),
-    );
+    const { name, namespace } = there.metadata;
+    return this.world.take(kind, await this.deps.objects.patch(kind, name, namespace, patch, { type: "json" }));
   }
 
   /** Puts what the controller says in the place of what an object says. `read` as for a creation. */

@@ -1,13 +1,12 @@
 import { type Address, familyOf, formatAddress, nodeOwner, type Pool, parseAddress } from "../../core/index.ts";
-import type { Findings } from "../../schema/findings.ts";
-import { useOf } from "../../schema/findings.ts";
-import type { ClusterNode } from "../../schema/node.ts";
-import { childLabels } from "../../schema/node.ts";
-import { type Bag, conditionOf, type LocatedObject } from "../../schema/objects.ts";
+import { type Findings, useOf } from "../../schema/findings.ts";
+import { type ClusterNode, childLabels } from "../../schema/node.ts";
+import type { Bag, LocatedObject } from "../../schema/objects.ts";
 import { referencesIn } from "../../schema/template.ts";
 import type { RenderedObject } from "../contract/integration.ts";
 import { labelsOf } from "../contract/object-metadata.ts";
-import { fleetName, labelValue } from "./child.ts";
+import { fleetName, isFleetName, labelValue } from "./child.ts";
+import { hasCondition } from "./enactment.ts";
 import { asCaptured, asEnactment } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 
@@ -56,16 +55,14 @@ const metaInfo = { version: "0", time: "1970-01-01T00:00:00Z" };
 
 /** Returns whether an enactment is of the fleet form of a policy, whoever made it. */
 export function isFleetEnactment(object: Bag): boolean {
-  return labelsOf(object)[childLabels.policy] !== undefined || isFleetName(labelsOf(object)[enactmentLabels.policy]);
+  return (
+    labelsOf(object)[childLabels.policy] !== undefined || isFleetName(labelsOf(object)[enactmentLabels.policy] ?? "")
+  );
 }
 
 /** Returns the node of an enactment. */
 export function nodeOfEnactment(object: Bag): string {
   return `${labelsOf(object)[enactmentLabels.node]}`;
-}
-
-function isFleetName(name: string | undefined): boolean {
-  return name?.endsWith("---fleet") === true || /---[0-9a-f]{12}-fleet$/.test(name ?? "");
 }
 
 /** Returns what an enactment captures: the address of each capture, with its NIC. */
@@ -96,8 +93,7 @@ export function keepCaptured(enactment: Bag): Bag {
 
 /** Returns whether a node has the addresses that its enactment captures: its handler has applied a desired state with all of them. */
 export function isServedBy(enactment: Bag): boolean {
-  const { isDesired, conditions } = asEnactment(enactment).status;
-  return isDesired === true && conditionOf(conditions, "Available")?.status === "True";
+  return asEnactment(enactment).status.isDesired === true && hasCondition(enactment, "Available");
 }
 
 /** Adds the addresses that an enactment gives its node to findings: what a handler may still apply is in use. */

@@ -26,6 +26,11 @@ export function fleetName(policy: string): string {
   return policy.length + end.length <= limit ? policy + end : shorten(policy, `---${hashOf(policy)}-fleet`);
 }
 
+/** Returns whether a policy is called so. */
+export function isFleetName(name: string): boolean {
+  return name.endsWith("---fleet") || /---[0-9a-f]{12}-fleet$/.test(name);
+}
+
 /** Returns the name of the policy that sets the DNS servers of one node alone. */
 export function resolverName(policy: string, node: string): string {
   return childName(`${policy}.dns`, node);
@@ -40,7 +45,8 @@ function shorten(text: string, suffix: string): string {
   return text.slice(0, limit - suffix.length).replace(/[-.]+$/, "") + suffix;
 }
 
-function hashOf(text: string): string {
+/** Returns a short text that is another one for another text. */
+export function hashOf(text: string): string {
   return createHash("sha256").update(text).digest("hex").slice(0, 12);
 }
 

@@ -3,6 +3,11 @@ import type { RolloutHealth } from "../contract/made-objects.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
 import { asEnactment } from "./objects.ts";
 
+/** Returns whether a condition of an enactment is True. */
+export function hasCondition(enactment: Bag | undefined, type: string): boolean {
+  return conditionOf(asEnactment(enactment).status.conditions, type)?.status === "True";
+}
+
 /**
  * Returns the health of a node with its policy, by the NodeNetworkConfigurationEnactment, which the node's handler writes.
  *
@@ -17,10 +22,10 @@ import { asEnactment } from "./objects.ts";
  *  anything else (Pending, Retrying)        | progressing
  */
 export function healthBy(policy: Bag, enactment: Bag | undefined, isReady = true): RolloutHealth {
-  const { policyGeneration, conditions, isDesired } = asEnactment(enactment).status;
+  const { policyGeneration, isDesired } = asEnactment(enactment).status;
   // A handler writes the enactment before it changes the network: a node that has none is not away because of this policy.
   if (policyGeneration !== metadataOf(policy).generation) return isReady ? "progressing" : "unreachable";
-  const isTrue = (type: string) => conditionOf(conditions, type)?.status === "True";
+  const isTrue = (type: string) => hasCondition(enactment, type);
   if (isTrue("Available")) return isDesired === false ? "progressing" : "available";
   return (isTrue("Failing") && !isTrue("Progressing")) || isTrue("Aborted") ? "failing" : "progressing";
 }

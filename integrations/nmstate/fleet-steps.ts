@@ -1,17 +1,16 @@
-import { createHash } from "node:crypto";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts } from "../contract/integration.ts";
 import type { Known } from "../contract/known.ts";
 import { annotationsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import { type Step, warn } from "../contract/step.ts";
-import { asksHere } from "./asks-here.ts";
 import { isFleetEnactment, nodeOfEnactment } from "./captured.ts";
-import { fleetName } from "./child.ts";
+import { fleetName, hashOf } from "./child.ts";
+import { hasCondition } from "./enactment.ts";
 import { fleetPolicy, isFleetPolicy, retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
-import { parsePolicy } from "./parse-policy.ts";
 import { nodesByHealth, partsOf } from "./parts.ts";
+import type { Policy } from "./policy.ts";
 import { policyKind } from "./recording.ts";
 import { selectedBy } from "./select.ts";
 
@@ -25,9 +24,13 @@ import { selectedBy } from "./select.ts";
  *  has it no more, as after a       | is deleted once each node that has an enactment of it has what
  *   downgrade                       |  it needs by a policy of its own
  */
-export function formSteps({ object, rejected, made, find }: Known, facts: Facts, hasFleet: boolean): Step[] {
-  const { value: policy } = parsePolicy(object);
-  if (policy === undefined || rejected !== undefined || !asksHere(policy, facts)) return [];
+export function formSteps(
+  policy: Policy,
+  { object, rejected, made, find }: Known,
+  facts: Facts,
+  hasFleet: boolean,
+): Step[] {
+  if (rejected !== undefined) return [];
   const there = made.find(({ object: one }) => isFleetPolicy(one))?.object;
   const name = fleetName(policy.name);
   if (hasFleet && there === undefined && find(keyOfPolicy(name)) !== undefined)
@@ -56,8 +59,7 @@ export function formSteps({ object, rejected, made, find }: Known, facts: Facts,
  *  some are aborted                                      | those are tried again: the gates read the annotation
  */
 function unblocking(policy: Bag, enactments: readonly Bag[]): Step[] {
-  const are = (type: string) =>
-    enactments.filter((one) => conditionOf(asEnactment(one).status.conditions, type)?.status === "True");
+  const are = (type: string) => enactments.filter((one) => hasCondition(one, type));
   if (are("Failing").length > 0) return [];
   const counts = Object.values(asPolicy(policy).status.unavailableNodeCountMap);
   const isStuck = are("Pending").length > 0 && are("Progressing").length === 0 && counts.some((count) => count !== 0);
@@ -67,7 +69,7 @@ function unblocking(policy: Bag, enactments: readonly Bag[]): Step[] {
     .map((one) => `${nameOf(one)} ${uidOf(one)} ${since(one)}`)
     .sort()
     .join();
-  const retry = createHash("sha256").update(text).digest("hex").slice(0, 12);
+  const retry = hashOf(text);
   const fields = { metadata: { annotations: { [retryAnnotation]: retry } } };
   return [
     ...(isStuck

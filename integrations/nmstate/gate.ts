@@ -1,4 +1,3 @@
-import { createHash } from "node:crypto";
 import { ownPrefix } from "../../schema/node.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import { annotationsOf, isDeleting, keyOf, labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
@@ -6,7 +5,8 @@ import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
 import { capturedIn, enactmentLabels, isFleetEnactment, nodeOfEnactment } from "./captured.ts";
-import { childName, nodeOf } from "./child.ts";
+import { childName, hashOf, nodeOf } from "./child.ts";
+import { hasCondition } from "./enactment.ts";
 import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate, retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
@@ -89,8 +89,8 @@ function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefin
   const isSelected = Object.entries(nodeSelector).every(
     ([label, value]) => label === gateOf(origin) || labels[label] === value,
   );
-  const { isDesired, conditions } = asEnactment(enactment).status;
-  const is = (type: string) => conditionOf(conditions, type)?.status === "True";
+  const { isDesired } = asEnactment(enactment).status;
+  const is = (type: string) => hasCondition(enactment, type);
   const retry = is("Aborted") ? annotationsOf(policy)[retryAnnotation] : undefined;
   const lacks = isDesired !== true && !is("Progressing") && !is("Pending");
   return {
@@ -111,5 +111,5 @@ function lookOf(states: readonly GateState[]): string | undefined {
     const since = failing?.status === "True" ? failing.lastTransitionTime : conditions;
     return JSON.stringify([keyOf(enactment), uidOf(enactment), capturedIn(enactment), retry ?? since]);
   });
-  return createHash("sha256").update(texts.sort().join()).digest("hex").slice(0, 12);
+  return hashOf(texts.sort().join());
 }

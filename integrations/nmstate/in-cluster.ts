@@ -1,4 +1,4 @@
-import { byCodeUnit, nodeNameOf, nodeOwner, ownerOfKey } from "../../core/index.ts";
+import { byCodeUnit, nodeNameOf, nodeOwner, ownerOfKey, type Parsed } from "../../core/index.ts";
 import { inSentences } from "../../schema/issues.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { ClusterIntegration } from "../contract/cluster-integration.ts";
@@ -16,16 +16,25 @@ import { asPolicy } from "./objects.ts";
 import { parsePolicy } from "./parse-policy.ts";
 import { nodesByHealth, partsOf, unfinishedIn } from "./parts.ts";
 import { nmstate } from "./plan.ts";
+import type { Policy } from "./policy.ts";
 import { policyConditions, unlocking } from "./policy-status.ts";
 import { enactmentKind, fleetRecording, nmstateRecording, policyKind, unselectable } from "./recording.ts";
 import { renderPolicies } from "./render.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
-/** Reports about a parked policy: the key that parks it, and the health of its nodes. */
-function report({ object, made, rejected, pending }: Known, facts: Facts): Step[] {
+/** Reports about a parked policy: the one policy of the fleet form, and how the parked one stands. */
+function report(known: Known, facts: Facts, hasFleet: boolean): Step[] {
+  const parsed = parsePolicy(known.object);
+  const { value: policy } = parsed;
+  if (policy === undefined) return standing(parsed, known, facts);
+  if (!asksHere(policy, facts)) return [];
+  return [...formSteps(policy, known, facts, hasFleet), ...standing(parsed, known, facts)];
+}
+
+/** The key that parks a policy, and the health of its nodes. */
+function standing(parsed: Parsed<Policy>, { object, made, rejected, pending }: Known, facts: Facts): Step[] {
   const { nodes } = facts;
-  const { value: policy, issues = [] } = parsePolicy(object);
-  if (policy !== undefined && !asksHere(policy, facts)) return [];
+  const { value: policy, issues = [] } = parsed;
   const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
   const spec = { nodeSelector: { [parkKey]: "parked" } };
   const selected = policy === undefined ? [] : selectedBy(policy, nodes);
@@ -77,7 +86,7 @@ function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
     recording: isFleet ? fleetRecording : nmstateRecording,
     uses: [...nmstate.uses, { kind: enactmentKind, reader: () => usesOfEnactment }],
     render: (model, facts, holdings) => renderPolicies(model, facts, holdings, hasFleet),
-    report: (known, facts) => [...formSteps(known, facts, hasFleet(known.object)), ...report(known, facts)],
+    report: (known, facts) => report(known, facts, hasFleet(known.object)),
     made: {
       // Its handler makes it again where somebody has deleted it.
       takesOver: (object, _, wanted) => wanted !== undefined && isFleetEnactment(object),

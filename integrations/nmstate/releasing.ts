@@ -3,7 +3,7 @@ import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts, Holdings, Left } from "../contract/integration.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName } from "./child.ts";
-import { healthBy } from "./enactment.ts";
+import { hasCondition, healthBy } from "./enactment.ts";
 import { type NodeObjects, nodeObjectsOf } from "./node-objects.ts";
 import { asDesiredState, asEnactment, asPolicy, asReport } from "./objects.ts";
 import { isGivenBy, listsOf } from "./taken-off.ts";
@@ -140,7 +140,7 @@ export function namesNic(report: Bag | undefined, nic: string | undefined): bool
 
 /** Returns whether an enactment shows a handler at work on its policy, even one that is gone: the handler may not have seen that yet. */
 export function isTrying(enactment: Bag | undefined): boolean {
-  return conditionOf(asEnactment(enactment).status.conditions, "Progressing")?.status === "True";
+  return hasCondition(enactment, "Progressing");
 }
 
 /** Returns the message of nmstate in the condition of an enactment that failed. */

@@ -4,7 +4,7 @@ import { runController } from "../../controller/run/start.ts";
 import { findAccess } from "../../kube/index.ts";
 import { root } from "../support/console.ts";
 import { tries } from "../support/long.ts";
-import { addresses, type LabNode, ping, runIn } from "../support/real/lab.ts";
+import { ping, runIn } from "../support/real/lab.ts";
 import { NmstateLab } from "../support/real/nmstate-lab.ts";
 import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
 import { until } from "../support/until.ts";
@@ -50,7 +50,7 @@ test.beforeEach(({ skip }) => skip(missing !== undefined, missing?.message));
 test("a policy becomes one policy, and each node has its addresses", async () => {
   await lab.cluster.kubectl(["apply", "-f", join(root, "examples/static-ip/manifests")]);
   await isAvailable("static-ip", 3);
-  expect(await onNodes()).toEqual([
+  expect(await lab.onNodes()).toEqual([
     "10.10.10.1/24 10.10.11.1/24",
     "10.10.10.2/24 10.10.11.2/24",
     "10.10.10.3/24 10.10.11.3/24",
@@ -61,40 +61,43 @@ test("a policy becomes one policy, and each node has its addresses", async () =>
 });
 
 test("a node that joins gets its addresses, and the others keep theirs", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await lab.join("node04");
-  await until(async () => (await onNodes()).length === 4 && !(await onNodes()).includes(" "), "node04 is served");
+  await until(
+    async () => (await lab.onNodes()).length === 4 && !(await lab.onNodes()).includes(" "),
+    "node04 is served",
+  );
   await isAvailable("static-ip", 4);
-  expect((await onNodes()).slice(0, 3)).toEqual(before);
+  expect((await lab.onNodes()).slice(0, 3)).toEqual(before);
 });
 
 test("an edit reaches all nodes, and no address changes", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   const edit = [{ op: "add", path: "/spec/desiredState/interfaces/0/mtu", value: 1400 }];
   await change(edit);
-  const mtus = () => everywhere((node) => runIn(node, "cat", ["/sys/class/net/eth1/mtu"]));
+  const mtus = () => lab.everywhere((node) => runIn(node, "cat", ["/sys/class/net/eth1/mtu"]));
   await until(async () => (await mtus()).join("") === "1400\n".repeat(4), "all nodes have the edit");
   await isAvailable("static-ip", 4);
-  expect(await onNodes()).toEqual(before);
+  expect(await lab.onNodes()).toEqual(before);
 });
 
 test("an enactment that somebody deletes comes back with its addresses", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await lab.cluster.kubectl(["delete", "nnce", "node02.static-ip---fleet"]);
   const shown = () =>
     lab.cluster.kubectl(["get", "nnce", "node02.static-ip---fleet", "-o", "jsonpath={.status.desiredState}"]);
   await until(async () => (await shown().catch(() => "")).includes("10.10.10.2"), "it is desired again");
   await isAvailable("static-ip", 4);
-  expect(await onNodes()).toEqual(before);
+  expect(await lab.onNodes()).toEqual(before);
 });
 
 test("a downgrade, and an upgrade after it, take no address off a node", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   const missed: string[][] = [];
   const watching = new AbortController();
   const watch = (async () => {
     while (!watching.signal.aborted) {
-      const seen = await onNodes();
+      const seen = await lab.onNodes();
       if (`${seen}` !== `${before}`) missed.push(seen);
     }
   })();
@@ -117,8 +120,11 @@ test("nodes that the policy selects no more lose their addresses, which are free
   await lab.cluster.kubectl(["label", "node", "node01", "node02", "net=storage"]);
   const edit = [{ op: "add", path: "/spec/nodeSelector/net", value: "storage" }];
   await change(edit);
-  await until(async () => (await onNodes()).slice(2).join() === " , ", "node03 and node04 have lost their addresses");
-  expect((await onNodes()).slice(0, 2)).toEqual(["10.10.10.1/24 10.10.11.1/24", "10.10.10.2/24 10.10.11.2/24"]);
+  await until(
+    async () => (await lab.onNodes()).slice(2).join() === " , ",
+    "node03 and node04 have lost their addresses",
+  );
+  expect((await lab.onNodes()).slice(0, 2)).toEqual(["10.10.10.1/24 10.10.11.1/24", "10.10.10.2/24 10.10.11.2/24"]);
   await until(async () => (await allocated()) === "2", "the addresses are free");
   await isAvailable("static-ip", 2);
   await until(async () => (await policies()) === "static-ip static-ip---fleet", "no clean-up policy is left");
@@ -126,7 +132,7 @@ test("nodes that the policy selects no more lose their addresses, which are free
 
 test("a policy that is deleted takes its addresses off the nodes, and leaves no label", async () => {
   await lab.cluster.kubectl(["delete", "nncp", "static-ip"]);
-  await until(async () => (await onNodes()).every((one) => one === " "), "no node has an address");
+  await until(async () => (await lab.onNodes()).every((one) => one === " "), "no node has an address");
   await until(async () => (await allocated()) === "0", "the addresses are free");
   await until(async () => (await policies()) === "", "no policy is left");
   expect(await gated()).toBe(false);
@@ -168,7 +174,7 @@ test("both families, from two captures, with a route over the gateway of the poo
   await isAvailable("both", 4);
   await isAvailable("second", 4);
   const given = (i: number) => [`10.20.0.${9 + i}/24`, `fd00:20::${i === 1 ? 10 : 10 + i - 1}/64`, `10.30.0.${i}/24`];
-  const shown = await everywhere(async (node) => {
+  const shown = await lab.everywhere(async (node) => {
     const text = await runIn(node, "ip", ["-o", "address", "show"]);
     const routes = await runIn(node, "ip", ["route", "show", "198.51.100.0/24"]);
     expect(routes).toContain("via 10.20.0.1 dev eth1");
@@ -250,14 +256,4 @@ async function gated(): Promise<boolean> {
 
 async function allocated(): Promise<string> {
   return lab.cluster.kubectl(["get", "nodeippool", "traffic-1", "-o", "jsonpath={.status.allocated}"]);
-}
-
-/** What the NICs of each node really have. */
-function onNodes(): Promise<string[]> {
-  return everywhere(async (node) => `${await addresses(node, "eth1")} ${await addresses(node, "eth2")}`);
-}
-
-function everywhere(look: (node: LabNode) => Promise<string>): Promise<string[]> {
-  const nodes = [...lab.nodes.values()].sort((a, b) => a.number - b.number);
-  return Promise.all(nodes.map(look));
 }

@@ -6,7 +6,7 @@ import { writesOf } from "../support/cluster/audit.ts";
 import { root } from "../support/console.ts";
 import { deployController } from "../support/controller/deployed-controller.ts";
 import { tries } from "../support/long.ts";
-import { addresses, type LabNode, ping, runIn } from "../support/real/lab.ts";
+import { ping, runIn } from "../support/real/lab.ts";
 import { NmstateLab } from "../support/real/nmstate-lab.ts";
 import { BUILD_TIMEOUT, MissingPart } from "../support/tools/tools.ts";
 import { until } from "../support/until.ts";
@@ -54,7 +54,7 @@ test("a policy gives each node its addresses, with few writes, and none once the
   const before = writes().length;
   await lab.cluster.kubectl(["apply", "-f", join(root, "examples/static-ip/manifests")]);
   await isAvailable("static-ip", 3);
-  expect(await onNodes()).toEqual([
+  expect(await lab.onNodes()).toEqual([
     "10.10.10.1/24 10.10.11.1/24",
     "10.10.10.2/24 10.10.11.2/24",
     "10.10.10.3/24 10.10.11.3/24",
@@ -70,7 +70,7 @@ test("a policy gives each node its addresses, with few writes, and none once the
 });
 
 test("a node that joins while a pool is full is told why, and served when the pool grows; no other node changes", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await setRange({ exclude: ["10.10.10.4/30", "10.10.10.8/30"] });
   await until(async () => (await usage()) === "3 of 3", "the pool is full");
   await lab.join("node04");
@@ -78,32 +78,32 @@ test("a node that joins while a pool is full is told why, and served when the po
   const told = () => lab.cluster.kubectl(["get", "events", "-A", "-o", events]);
   await until(async () => /traffic-1/.test(await told()), "an Event of the node names the pool");
   expect(await said("static-ip", "Degraded")).toMatch(/node04.*traffic-1/);
-  expect(await onNodes()).toEqual([...before, " "]);
+  expect(await lab.onNodes()).toEqual([...before, " "]);
   await setRange({ exclude: ["10.10.10.4", "10.10.10.7"], end: "10.10.10.12" });
   await isAvailable("static-ip", 4);
-  expect(await onNodes()).toEqual([...before, "10.10.10.5/24 10.10.11.5/24"]);
+  expect(await lab.onNodes()).toEqual([...before, "10.10.10.5/24 10.10.11.5/24"]);
   expect(await usage()).toBe("4 of 10");
 });
 
 test("a node that is made anew under its name has its addresses again", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await lab.leave("node04");
   await lab.join("node04");
-  await until(async () => `${await onNodes()}` === `${before}`, "node04 has its addresses");
+  await until(async () => `${await lab.onNodes()}` === `${before}`, "node04 has its addresses");
   await isAvailable("static-ip", 4);
 });
 
 test("a policy that is deleted and made anew, as its captures cannot change, gives each node its addresses again", async () => {
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await lab.cluster.kubectl(["delete", "nncp", "static-ip"]);
   await lab.cluster.kubectl(["apply", "-f", join(root, "examples/static-ip/manifests/static-ip.yaml")]);
   await isAvailable("static-ip", 4);
-  await until(async () => `${await onNodes()}` === `${before}`, "all nodes have their addresses");
+  await until(async () => `${await lab.onNodes()}` === `${before}`, "all nodes have their addresses");
 });
 
 test("an edit passes over a node that is down, and reaches it once it is back; no address changes; a node that left meanwhile frees its own", async () => {
   await lab.leave("node04");
-  const before = await onNodes();
+  const before = await lab.onNodes();
   await lab.killHandler("node01");
   await isReady("node01", "Unknown");
   const edit = [
@@ -111,7 +111,7 @@ test("an edit passes over a node that is down, and reaches it once it is back; n
     { op: "add", path: "/spec/maxUnavailable", value: 1 },
   ];
   await lab.cluster.kubectl(["patch", "nncp", "static-ip", "--type=json", "-p", JSON.stringify(edit)]);
-  const mtus = async () => (await everywhere((node) => runIn(node, "cat", ["/sys/class/net/eth1/mtu"]))).join("");
+  const mtus = async () => (await lab.everywhere((node) => runIn(node, "cat", ["/sys/class/net/eth1/mtu"]))).join("");
   await until(async () => (await mtus()) === "1500\n1400\n1400\n", "the nodes with a handler have the edit");
   const waits = /2\/3 nodes successfully configured, 1 nodes ignored due to NotReady state\. It waits for .* node01\./;
   await until(async () => waits.test(await said("static-ip", "Available")), "the policy names the node");
@@ -121,7 +121,7 @@ test("an edit passes over a node that is down, and reaches it once it is back; n
   await until(async () => (await usage()) === "3 of 10", "the addresses of node04 are free");
   expect(await policies()).not.toContain("node04");
   await isAvailable("static-ip", 3);
-  expect(await onNodes()).toEqual(before);
+  expect(await lab.onNodes()).toEqual(before);
 });
 
 test("a policy that is deleted takes its addresses off the nodes, beside a NIC that is away, too, and they are free, but not those of that NIC", async () => {
@@ -129,11 +129,11 @@ test("a policy that is deleted takes its addresses off the nodes, beside a NIC t
   await lab.pull("node03", "eth1");
   await lab.cluster.kubectl(["delete", "nncp", "static-ip"]);
   await until(async () => (await usage()) === "0 of 8", "the addresses of node01 are free");
-  expect((await onNodes())[0]).toBe(" ");
+  expect((await lab.onNodes())[0]).toBe(" ");
   await until(async () => !(await policies()).includes("node01"), "its policy is gone");
   const failing = () => lab.cluster.kubectl(["get", "nnce", "-o", `jsonpath=${conditionIn("Failing")}`]);
   await until(async () => unknownNic.test(await failing()), "a handler has given up");
-  await until(async () => (await onNodes()).join() === " , , ", "the addresses of the other NICs are off");
+  await until(async () => (await lab.onNodes()).join() === " , , ", "the addresses of the other NICs are off");
   expect(await releasing()).toEqual(["10.10.10.2", "10.10.10.3"]);
 });
 
@@ -141,7 +141,7 @@ test("a NIC that comes back has its address, and loses it once its policy is mad
   await lab.plug("node02", "eth1");
   expect(await releasing()).toEqual(["10.10.10.2", "10.10.10.3"]);
   await lab.cluster.kubectl(["delete", "nncp", "static-ip--node02", "--ignore-not-found"]);
-  await until(async () => (await onNodes())[1] === " ", "the addresses are off node02");
+  await until(async () => (await lab.onNodes())[1] === " ", "the addresses are off node02");
   if (isLong) await until(async () => (await releasing()).join() === "10.10.10.3", "the address of node02 is free");
 });
 
@@ -202,14 +202,4 @@ async function usage(): Promise<string> {
   const shown = await lab.cluster.kubectl(["get", "nodeippool", "traffic-1", "-o", path]);
   const [used = 0, free = 0] = shown.split(" ").map(Number);
   return `${used} of ${used + free}`;
-}
-
-/** What the NICs of each node really have. */
-function onNodes(): Promise<string[]> {
-  return everywhere(async (node) => `${await addresses(node, "eth1")} ${await addresses(node, "eth2")}`);
-}
-
-function everywhere(look: (node: LabNode) => Promise<string>): Promise<string[]> {
-  const nodes = [...lab.nodes.values()].sort((a, b) => a.number - b.number);
-  return Promise.all(nodes.map(look));
 }

@@ -7,7 +7,7 @@ import { type Daemon, removeAtEnd } from "../cluster/daemon.ts";
 import { installAll } from "../cluster/kinds.ts";
 import { addNodes } from "../cluster/nodes.ts";
 import { createManagedNodes, gateway, type ManagedNodes } from "../objects/managed-nodes.ts";
-import { ip, type LabNode } from "./lab.ts";
+import { addresses, ip, type LabNode } from "./lab.ts";
 import { startHandler, startSwitchDaemons } from "./nmstate-daemons.ts";
 import { handlerKubeconfig, handlerPod, installNmstateRights, installNmstateWebhook } from "./nmstate-installation.ts";
 
@@ -122,6 +122,15 @@ export class NmstateLab {
     const node = this.nodes.get(name);
     if (node === undefined) throw new Error(`the lab has no node ${name}`);
     return node;
+  }
+
+  /** What the first two NICs of each node really have, in the order of the nodes. */
+  onNodes(): Promise<string[]> {
+    return this.everywhere(async (node) => `${await addresses(node, "eth1")} ${await addresses(node, "eth2")}`);
+  }
+
+  everywhere<T>(look: (node: LabNode) => Promise<T>): Promise<T[]> {
+    return Promise.all([...this.nodes.values()].sort((a, b) => a.number - b.number).map(look));
   }
 
   /** `work` is done when the lab ends, before anything of it does. */

@@ -239,13 +239,11 @@ export class Allocator implements Finder {
     const plannable = plannableClaims(claims, inputs.sound, occupied, contested, lines, isGone);
     return {
       ...plannable,
+      refused: [...plannable.refused, ...withoutRoom(plannable, inputs.pools, lines, this.loss)],
       owners,
       set: clusterSet,
       isWaiting: (claim: Claim) => ownerState.isWaiting(formatOwner(claim.owner), plannable.isObserved(claim)),
-      conflicting: new Map([
-        ...conflictingIn(desired, lines.record),
-        ...withoutRoom(plannable, inputs.pools, lines, this.loss),
-      ]),
+      conflicting: conflictingIn(desired, lines.record),
       shareOf: (claim: string) => this.shareOf(claim),
       contested: lost,
       isHeld: (line: Allocation) =>

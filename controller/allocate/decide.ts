@@ -24,11 +24,17 @@ export interface Question {
   readonly set: string;
   /** Returns whether a claim gets nothing new now, because its node is not Ready, for example. */
   readonly isWaiting: (claim: Claim) => boolean;
-  /** Claims, by their keys, that must get nothing new, and why: what they ask for cannot hold together with what somebody has. */
+  /**
+   * Claims, by their keys, that must get nothing new, and why: two policies for one address list or resolver of a node, two objects of
+   * one name, or a policy or host that has addresses in another claim set. The later one gets nothing.
+   */
   readonly conflicting: ReadonlyMap<string, Issue>;
   /** Returns whether the owner of a claim already shows what it asks for. */
   readonly isObserved: (claim: Claim) => boolean;
-  /** New claims that get nothing, whatever there is: what they ask for is somebody else's without being on record. */
+  /**
+   * New claims that get nothing, whatever there is: what they ask for is in use without being on record, or goes back to somebody; it
+   * is not known what their owner has; no pool serves them; the record has no room for a line, or has just lost some of their pool.
+   */
   readonly refused: readonly Pending[];
   /** Claims of one word are served together or not at all: those that one object asks for one owner. */
   readonly shareOf: (claim: string) => string;
@@ -44,6 +50,7 @@ type Named = Pick<Allocation, "pool" | "claim">;
 /** What is to be recorded, and which claims get nothing. */
 export interface Decision {
   readonly plan: Plan;
+  /** One for each claim at most: its first reason. */
   readonly pending: readonly Pending[];
 }
 
@@ -57,7 +64,8 @@ export interface Decision {
  *  new, and waiting                     | nothing yet
  *  new, all claims of its share fit     | gets an address
  *  new, one claim of its share does not | no new claim of the share gets one: others may be served
- *  new, what it asks for is in use      | nothing, nor does its share: it is refused before any plan
+ *  new, what it asks for is in use, or  | nothing, nor does its share: it is refused before any plan
+ *   the record has no room for it now   |
  *  new, in place of one that goes       | nothing yet: that one is released first
  *  new, beside a line that is held      | an address: its owner does not lose that line, unless it is on the same NIC
  *  such that it cannot hold together    | keeps what it has, and gets nothing new: but says so
@@ -84,10 +92,7 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     const claims = asking.filter((claim) => lines.has(placeOfClaim(claim)) || !isLeftOut(claim));
     return planBeside({ pools, claims, snapshot, owners, set }, isHeld);
   };
-  const pending = [
-    ...question.refused.filter(({ claim }) => owners.has(ownerOfKey(claim))),
-    ...question.claims.flatMap((claim) => refusalOf(claim, question)),
-  ];
+  const pending = question.refused.filter(({ claim }) => owners.has(ownerOfKey(claim)));
   let made = planFor();
   const withheld = () => {
     // What a plan cannot give to one that is shown to have it, makes it a claim as any other.
@@ -104,7 +109,8 @@ export function decide(question: Question, snapshot: Snapshot): Decision {
     ...made.release.filter(({ allocation }) => !isHeld(allocation)),
     ...gone.filter((line) => !returned.has(line)).map((allocation) => ({ allocation, to: "free" as const })),
   ];
-  return { plan: { ...made, release }, pending: [...pending, ...made.pending] };
+  const refusals = question.claims.flatMap((claim) => refusalOf(claim, question));
+  return { plan: { ...made, release }, pending: firstOfEach([...pending, ...made.pending, ...refusals]) };
 }
 
 /** A claim set that nobody has: to a plan, its lines are in use by others. */
@@ -143,6 +149,11 @@ function placesOf(asking: readonly Claim[], { isObserved, ...question }: Questio
 /** Where a claim has its line. */
 export function placeOfClaim({ owner, name, pool }: Claim): string {
   return identityOf({ pool, claim: claimKey(owner, name) });
+}
+
+/** Of each claim the first reason alone: no claim waits twice. */
+function firstOfEach(pending: readonly Pending[]): Pending[] {
+  return [...Map.groupBy(pending, ({ claim }) => claim).values()].flatMap(([first]) => first ?? []);
 }
 
 function refusalOf(claim: Claim, { conflicting, owners }: Question): Pending[] {

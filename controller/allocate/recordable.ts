@@ -4,7 +4,7 @@ import {
   claimKey,
   clusterSet,
   familyOf,
-  type Issue,
+  type Pending,
   type Pool,
   type Snapshot,
   sameSubnet,
@@ -55,20 +55,22 @@ export function recordable(all: readonly ClusterPool[], snapshot: Snapshot): rea
 }
 
 /**
- * Returns the claims, by their keys, that would take a new line, but get none now, and why: the record has no room for one, or has
- * lost lines of the pool, and the owner does not show its address.
+ * Refuses the claims that would take a new line, and get none now: the record has no room for one, or has lost lines of the pool, and
+ * the owner does not show its address.
  */
 export function withoutRoom(
   { claims, isObserved }: { readonly claims: readonly Claim[]; readonly isObserved: (claim: Claim) => boolean },
   pools: ReadonlyMap<string, ClusterPool>,
   lines: LinesByOwner,
   loss: { whyWaits(pool: string): string | undefined },
-): [claim: string, issue: Issue][] {
+): Pending[] {
   const isNew = (claim: Claim) => !lines.hasLine(claim) && lines.releasingOf(claim).length === 0;
-  return claims.flatMap((claim): [string, Issue][] => {
-    const { noRoom } = pools.get(claim.pool) ?? {};
-    const message = noRoom ?? (isObserved(claim) ? undefined : loss.whyWaits(claim.pool));
-    return message !== undefined && isNew(claim) ? [[claimKey(claim.owner, claim.name), { message }]] : [];
+  return claims.flatMap((claim): Pending[] => {
+    const { owner, name, pool } = claim;
+    const { noRoom } = pools.get(pool) ?? {};
+    const message = noRoom ?? (isObserved(claim) ? undefined : loss.whyWaits(pool));
+    if (message === undefined || !isNew(claim)) return [];
+    return [{ claim: claimKey(owner, name), pool, code: "invalid", message }];
   });
 }
 

@@ -1,4 +1,4 @@
-import type { Bag } from "../../../schema/objects.ts";
+import { asBag, asList, type Bag } from "../../../schema/objects.ts";
 
 /** A pool of the addresses .1 to .`last` of 10.0.`net`.0/24. */
 export function pool(name: string, net: number, last: number): Bag {
@@ -21,4 +21,15 @@ export function policy(name: string, from: string, nic = "eth1", more: object = 
       ...more,
     },
   };
+}
+
+/** A policy that gives each worker an address of a first pool on one NIC, and one of a second pool on another NIC. */
+export function policyOfTwo(name: string, first: string, second: string, [nic, next] = ["eth1", "eth2"]): Bag {
+  const one = policy(name, first, nic);
+  const spec = asBag(one.spec);
+  const interfaces = asList(asBag(spec?.desiredState)?.interfaces);
+  const address = [{ ip: "{{ capture.other.ip }}", "prefix-length": "{{ capture.other.prefix-length }}" }];
+  const other = { name: next, type: "ethernet", state: "up", ipv4: { enabled: true, dhcp: false, address } };
+  const capture = { ...asBag(spec?.capture), other: `ippool.${second}.allocate` };
+  return { ...one, spec: { ...spec, capture, desiredState: { interfaces: [...interfaces, other] } } };
 }

@@ -11,7 +11,7 @@ import { kubernetes } from "../../../state/kubernetes/backend.ts";
 import { emptyPart, encodePart, split } from "../../../state/kubernetes/subnet-records.ts";
 import type { Around } from "../../support/cluster/kube-memory.ts";
 import { claimOf, poolOf } from "../../support/core/text.ts";
-import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { policy, policyOfTwo, pool } from "../../support/objects/controller-objects.ts";
 import type { SimController } from "../../support/sim/controller.ts";
 import { simWithMaps } from "../../support/sim/maps.ts";
 
@@ -114,6 +114,7 @@ describe("a subnet with addresses", () => {
     await sim.pass(5_000);
     await fill(others);
     await sim.pass(15_000);
+    sim.create(policyOfTwo("two", "good", "full", ["eth3", "eth4"]) as never);
     const joining = Array.from({ length: 60 }, (_, i) => `m${i}`);
     for (const name of joining) sim.node(name);
     await sim.pass(30_000);

@@ -115,6 +115,14 @@ describe("decide", () => {
       pending: ["invalid Node/a/w", "invalid Node/a/x"],
     },
     {
+      name: "a claim that is refused, and in conflict, says the first reason alone",
+      claims: ["Node/a/x"],
+      refused: ["Node/a/x", "Node/a/x"],
+      conflicting: ["Node/a/x"],
+      want: [],
+      pending: ["in-use Node/a/x"],
+    },
+    {
       name: "a live line without a claim is releasing",
       record: ["10.0.0.2 Node/a/x"],
       want: ["releasing 10.0.0.2 Node/a/x"],

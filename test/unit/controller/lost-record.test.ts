@@ -4,10 +4,11 @@ import { capi } from "../../../integrations/capi/in-cluster.ts";
 import { nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { slicesInCluster } from "../../../integrations/whereabouts/in-cluster.ts";
 import { asBag, asList } from "../../../schema/objects.ts";
-import { policy } from "../../support/objects/controller-objects.ts";
+import { policy, policyOfTwo } from "../../support/objects/controller-objects.ts";
 import { attachment } from "../../support/objects/whereabouts-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 
+const nodeIPPool = { apiVersion: "nmstate.io/v1", kind: "NodeIPPool" };
 const capiClaim = (name: string) => ({
   apiVersion: "ipam.cluster.x-k8s.io/v1beta2",
   kind: "IPAddressClaim",
@@ -132,7 +133,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
     const sim = new SimController();
     const spec = { range: { cidr: "10.0.0.0/24" } };
     const metadata = { name: "p" };
-    sim.create({ apiVersion: "nmstate.io/v1", kind: "NodeIPPool", metadata, spec, status: { allocated: 2 } });
+    sim.create({ ...nodeIPPool, metadata, spec, status: { allocated: 2 } });
     sim.create(policy("a", "p") as never);
     for (const name of ["n0", "n1", "n2"]) sim.node(name);
     sim.shows("n0", "10.0.0.2");
@@ -205,5 +206,24 @@ describe("when the record is lost, everybody keeps what it has", () => {
     sim.remove("NodeNetworkConfigurationPolicy", "b");
     await sim.pass(10_000);
     expect(sim.lines()).toContain("10.0.0.2 Node/n1/a/address");
+  });
+
+  it("of one pool of a policy: a node that joins gets no address of the other one either, until both can give one", async () => {
+    const sim = new SimController();
+    const spec = { range: { cidr: "10.0.0.0/24" } };
+    sim.create({ ...nodeIPPool, metadata: { name: "p" }, spec, status: { allocated: 1 } });
+    sim.pool("q", "10.0.1.0/24", "10.0.1.9");
+    sim.create(policyOfTwo("a", "p", "q") as never);
+    for (const name of ["n0", "n1"]) sim.node(name);
+    sim.shows("n0", "10.0.0.2");
+    await sim.pass(5000);
+    expect(sim.lines()).toEqual(["10.0.0.2 Node/n0/a/address", "10.0.1.1 Node/n0/a/other"]);
+    await sim.pass(15_000);
+    expect(sim.lines()).toEqual([
+      "10.0.0.1 Node/n1/a/address",
+      "10.0.0.2 Node/n0/a/address",
+      "10.0.1.1 Node/n0/a/other",
+      "10.0.1.2 Node/n1/a/other",
+    ]);
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { childLabels, ownPrefix } from "../../../schema/node.ts";
 import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
-import { policy, pool } from "../../support/objects/controller-objects.ts";
+import { policy, policyOfTwo, pool } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 
 const kind = "NodeNetworkConfigurationPolicy";
@@ -25,19 +25,7 @@ describe("a policy of two pools", () => {
     const sim = new SimController();
     sim.pool("p", "10.0.0.0/24", "10.0.0.9");
     begin(sim);
-    const two = policy("two", "p");
-    const spec = asBag(two.spec);
-    const interfaces = asList(asBag(spec?.desiredState)?.interfaces);
-    const address = [{ ip: "{{ capture.other.ip }}", "prefix-length": "{{ capture.other.prefix-length }}" }];
-    const other = { name: "eth2", type: "ethernet", state: "up", ipv4: { enabled: true, dhcp: false, address } };
-    sim.create({
-      ...two,
-      spec: {
-        ...spec,
-        capture: { ...asBag(spec?.capture), other: "ippool.q.allocate" },
-        desiredState: { interfaces: [...interfaces, other] },
-      },
-    } as never);
+    sim.create(policyOfTwo("two", "p", "q") as never);
     await sim.pass(60_000);
     expect(sim.logged).toEqual([]);
     const there = sim.object(kind, "two");

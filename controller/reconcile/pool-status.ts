@@ -57,8 +57,8 @@ const shown = 1000;
  *  nodes have addresses they were not given| False     | IPCollision         | False | False       | True
  *  says that other hosts have some that it | False     | IPCollision         | False | False       | True
  *   gives, also once nobody has them here  |           |                     |       |             |
- *  claims get nothing from it, or its      | False     | ExhaustedIPPool     | False | False       | True
- *   record has no room                     |           |                     |       |             |
+ *  claims get nothing from it, as it is    | False     | ExhaustedIPPool     | False | False       | True
+ *   full or disabled; or its record is full|           |                     |       |             |
  *  claims hold what it gives no more, or it| False     | UnsynchronizedIPPool| False | False       | True
  *   reserves for one what another one has  |           |                     |       |             |
  *  otherwise                               | True      | ReconciledPool      | True  | False       | False
@@ -88,7 +88,7 @@ function verdict(facts: PoolFacts): [string, string, string] {
     return [
       "False",
       "ExhaustedIPPool",
-      `The IP pool is exhausted: ${exhausted.length} more needed, for ${names(exhausted)}. ${nextOf(pool)}`,
+      `The IP pool is ${whyEmpty(pool)}: ${exhausted.length} more needed, for ${names(exhausted)}. ${nextOf(pool)}`,
     ];
   // Who only wants what another one has is told so itself: nothing is wrong with the pool.
   const holding = new Set(live.map(({ claim }) => claim));
@@ -118,12 +118,23 @@ function isReserved(pool: Pool, claim: string): boolean {
 
 /** Returns why a pool gives nothing more, and the next step, for those who wait for its addresses. */
 export function whyExhausted(name: string, pool: Pool | undefined): string {
-  if (pool?.rules.disable) return `pool ${name} is disabled: take spec.disable out of it, or ask another pool`;
-  return `pool ${name} is exhausted. ${nextOf(pool).replace(/\.$/, "")}`;
+  return `pool ${name} is ${whyEmpty(pool)}. ${nextOf(pool).replace(/\.$/, "")}`;
 }
 
-/** Returns the next step where a pool is full. */
-export function nextOf(pool: Pool | undefined): string {
+/** Returns the same for a node, which may wait for several pools. */
+export function whyNodeWaits(pools: ReadonlyMap<string, Pool | undefined>): string {
+  const each = [...pools].map(([name, pool]) => `${name}, which is ${whyEmpty(pool)}`);
+  const next = new Set([...pools.values()].map(nextOf));
+  return `This node waits for addresses of NodeIPPool ${each.join(", and of ")}. ${[...next].join(" ")}`;
+}
+
+function whyEmpty(pool: Pool | undefined): "disabled" | "exhausted" {
+  return pool?.rules.disable ? "disabled" : "exhausted";
+}
+
+/** Returns the next step where a pool gives nothing more. */
+function nextOf(pool: Pool | undefined): string {
+  if (pool?.rules.disable) return "Take spec.disable out of it, or ask another pool.";
   return pool === undefined ? "See its conditions." : howToGrow(pool);
 }
 

@@ -32,7 +32,7 @@ import type { Status } from "../write/status.ts";
 import { StepTaker } from "../write/step-taker.ts";
 import type { Wanted } from "../write/wanted.ts";
 import { poolFinalizer, Writer } from "../write/writer.ts";
-import { beingReset, isEmptied, nextOf, type PoolFacts, poolStatus, whyExhausted } from "./pool-status.ts";
+import { beingReset, isEmptied, type PoolFacts, poolStatus, whyExhausted, whyNodeWaits } from "./pool-status.ts";
 import type { Quarantine } from "./quarantine.ts";
 
 /** Says of pools, and of objects that ask for addresses, how they stand. */
@@ -142,9 +142,8 @@ export class Reporter {
     const owners = new Set(pending.filter(isExhausted).map(({ claim }) => ownerOfKey(claim)));
     for (const owner of [...owners].filter((one) => nodeNameOf(one) !== undefined).slice(0, 10)) {
       const key = this.world.keyOfOwner(owner);
-      const pools = new Set((this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool));
-      const next = new Set([...pools].map((name) => nextOf(all.get(name)?.pool)));
-      const message = `This node waits for addresses of NodeIPPool ${[...pools].join(", ")}, which has none left. ${[...next].join(" ")}`;
+      const names = (this.allocator.pending.get(owner) ?? []).filter(isExhausted).map(({ pool }) => pool);
+      const message = whyNodeWaits(new Map(names.map((name) => [name, all.get(name)?.pool])));
       if (key !== undefined) this.deps.observer?.wrong(key, "ExhaustedIPPool", message);
     }
   }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { asBag, asList, type Bag } from "../../../schema/objects.ts";
+import { asBag, asList, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
 
@@ -69,6 +69,22 @@ describe("a policy says why it waits, with the pool's name, where its pool", () 
       (name) => `Node/${name} ExhaustedIPPool: This node waits for addresses of NodeIPPool p`,
     );
     expect([...told].sort()).toEqual(expected);
+  });
+
+  it("is disabled: the pool, the policy and the node say so, and by which field", async () => {
+    const sim = begin();
+    sim.change("NodeIPPool", "p", (one) => ({ ...one, spec: { ...asBag(one.spec), disable: true } }));
+    sim.create(policy("a", "p", "eth1") as never);
+    await sim.pass(20_000);
+    const step = "Take spec.disable out of it, or ask another pool.";
+    const { conditions, free } = asBag(sim.object("NodeIPPool", "p")?.status) ?? {};
+    expect([free, conditionOf(conditions, "Available")?.message]).toEqual([
+      "9",
+      `The IP pool is disabled: 1 more needed, for n1. ${step}`,
+    ]);
+    expect(standing(sim, "a")).toMatch(/pool p is disabled. Take spec\.disable out of it, or ask another pool$/);
+    const told = `This node waits for addresses of NodeIPPool p, which is disabled. ${step}`;
+    expect(sim.said).toContain(`Node/n1 ExhaustedIPPool: ${told}`);
   });
 });
 

@@ -20,6 +20,7 @@ import {
   wantedBy,
 } from "../../core/index.ts";
 import { partition } from "../../core/partition.ts";
+import { inSentences } from "../../schema/issues.ts";
 import type { LinesByOwner } from "../record/lines-by-owner.ts";
 import type { ContestedLine } from "./contested-lines.ts";
 import { placeOfClaim, type Question } from "./decide.ts";
@@ -66,9 +67,14 @@ export function plannableClaims(
     ...ofOthers.flatMap((claim) => reservedElsewhere(claim, byName.get(claim.pool), occupied)),
   ];
   const lost = asked.flatMap((claim) => lostBy(claim, contestedIn(claim.pool), lines));
-  const refused = [...chosen.pending, ...unclear, ...lost, ...refusedOf(asked, pools, occupied, lines)];
+  const refused = [...chosen.pending, ...unclear, ...lost, ...refusedOf(asked, pools, occupied, lines)].map(withStep);
   const isObserved = (claim: Claim) => claim.wanted !== undefined && knownOf(had(claim)) === claim.wanted;
   return { pools, claims: asked, refused, isObserved, unclear: new Set(unclear.map(({ claim }) => ownerOfKey(claim))) };
+}
+
+/** What is told of a claim is one message: it ends in the next step. */
+function withStep({ hint, ...one }: Pending): Pending {
+  return { ...one, message: inSentences({ message: one.message, ...(hint && { hint: hint.replace(/\.$/, "") }) }) };
 }
 
 /** Of its pools, a claim without a line asks that of which its owner shows to have an address for it. */

@@ -103,7 +103,7 @@ describe("what a node had before it had a policy, which finds its NIC by a captu
     await sim.pass(5000);
     expect(sim.lines()).toEqual(["10.0.0.1 Node/m2/a/address0"]);
     expect(sim.engine.allocator.pending.list(() => true).map(({ message }) => message)).toEqual([
-      "Node/m1 has 10.0.0.7, 10.0.0.8 already, and it is not known for which of its claims",
+      "Node/m1 has 10.0.0.7, 10.0.0.8 already, and it is not known for which of its claims. Reserve each for its owner and claim, or without owner if it is for none",
     ]);
   });
 });

@@ -121,7 +121,7 @@ describe("when the record is lost, everybody keeps what it has", () => {
       expect(sim.lines()).toEqual([]);
       expect(sim.object("NodeNetworkConfigurationPolicy", "a--n1")).toBeDefined();
       expect(sim.engine.allocator.pending.list(() => true).map(({ message }) => message)).toContain(
-        "Node/n1 has 10.0.0.2 already, which is reserved for Node/n7",
+        "Node/n1 has 10.0.0.2 already, which is reserved for Node/n7. Take that reservation out",
       );
       reserve([]);
       await sim.pass(10_000);

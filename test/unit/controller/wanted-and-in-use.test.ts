@@ -60,5 +60,7 @@ it.each<[string, (sim: SimController) => void]>([
   await sim.pass(5000);
   expect(sim.lines()).toEqual([]);
   const about = isReserved ? sim.object("NodeIPPool", "p") : sim.object("IPAMClaim", "v");
-  expect(JSON.stringify(about?.status)).toContain("10.0.0.5 is in use by Node/m1 eth1, and on record for nobody");
+  expect(JSON.stringify(about?.status)).toContain(
+    "10.0.0.5 is in use by Node/m1 eth1, and on record for nobody. Take it off there, or want another one",
+  );
 });

@@ -221,6 +221,39 @@ describe("an IPAddressClaim", () => {
     expect(ready("a")?.message).toContain("NodeIPPool q gives nothing as it stands");
   });
 
+  const deleted = (more: Bag) => (one: Bag) => ({
+    ...one,
+    metadata: { ...asBag(one.metadata), deletionTimestamp: "2026-01-02T00:00:00Z", ...more },
+  });
+  const changed = (more: Bag) => (one: Bag) => ({ ...one, spec: { ...asBag(one.spec), ...more } });
+  it.each<[string, (one: Bag) => Bag, RegExp]>([
+    ["is being deleted", deleted({}), /stays as it is: NodeIPPool p gives nothing as it stands/],
+    ["is gone", deleted({ finalizers: [] }), /stays as it is: there is no NodeIPPool p/],
+    ["becomes a plan's", changed({ authority: "Plan" }), /stays as it is: NodeIPPool p gives nothing as it stands/],
+    ["cannot be read", changed({ range: { cidr: "10.0.0.0/99" } }), /stays as it is: NodeIPPool p gives nothing/],
+    [
+      "excludes its address",
+      changed({ range: { cidr: "10.0.0.0/24", exclude: ["10.0.0.1"] } }),
+      /stays as it is: 10\.0\.0\.1 is held by .* but pool p hands it out no more/,
+    ],
+  ])("that has its IPAddress stays Ready when its pool %s, and says so", async (what, spoil, why) => {
+    const { sim, ready, addresses } = begin();
+    sim.create(claim("a") as never);
+    await sim.pass(3000);
+    sim.change("NodeIPPool", "p", spoil as never);
+    await sim.pass(3000);
+    sim.create(claim("b") as never);
+    await sim.pass(60_000);
+    expect([ready("a")?.status, ready("a")?.message, addresses()[0]]).toEqual([
+      "True",
+      expect.stringMatching(why),
+      "a 10.0.0.1",
+    ]);
+    expect(asBag(sim.object("IPAddressClaim", "a")?.status)?.addressRef).toEqual({ name: "a" });
+    expect(sim.lines()).toContain("10.0.0.1 IPAddressClaim/metal3:a/address");
+    expect(ready("b")?.reason).toBe(what.startsWith("excludes") ? "Ready" : "PoolNotReady");
+  });
+
   it("on a pool that is no NodeIPPool by its name gets nothing", async () => {
     const { sim, ready } = begin(9, [racks]);
     sim.create(rack("r", []));

@@ -17,7 +17,7 @@ export interface Claim {
   readonly pool: string;
   /** Where several pools will do: `pool` is then chosen among these, and is only what people read before that. */
   readonly choice?: PoolChoice;
-  /** In a pool of blocks: an address of the block. */
+  /** The address that it asks for; in a pool of blocks, an address of the block. */
   readonly wanted?: Address;
   /** The NIC that gets the address; recorded, so that it can be taken off there, and an import finds the claim by it. */
   readonly interface?: string;

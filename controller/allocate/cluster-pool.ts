@@ -27,7 +27,7 @@ export interface ClusterPool {
   readonly overlappedBy?: string;
 }
 
-/** Why nothing new is taken from a pool. */
+/** Why a pool cannot be used at all. */
 export interface PoolProblem {
   readonly reason: "InvalidSpec" | "OverlappingIPPool" | "Terminating" | "UnsynchronizedIPPool";
   readonly message: string;

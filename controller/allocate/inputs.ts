@@ -274,7 +274,7 @@ export function clusterNode(seen: Seen): ClusterNode {
   return node;
 }
 
-/** What integrations are told of a inputs, besides the objects that they ask for. */
+/** What integrations are told of the inputs, besides the objects that they ask for. */
 export function factsOf(world: World, { record, sound, pools, conflicting, unserved }: Inputs): Facts {
   return {
     nodes: world.all("Node").map(clusterNode),

@@ -59,10 +59,10 @@ export class OwnerState {
     this.kept = this.isReporting ? new Set([...waiting, ...[...owners].filter(isRejected)]) : this.waiting;
   }
 
-  /** Returns whether an owner gets nothing new. If only its node is not Ready, it still gets what it shows. */
+  /** Returns whether an owner gets nothing new. What it shows it still gets, unless reports are missed, or an integration has it wait. */
   isWaiting(owner: string, isObserved: boolean): boolean {
-    const isMerelyUnready = this.isReporting && !isWaiting(owner, this.world, this.integrations);
-    return this.waiting.has(owner) && !(isObserved && isMerelyUnready);
+    const getsNothing = !this.isReporting || isWaiting(owner, this.world, this.integrations);
+    return this.waiting.has(owner) && (getsNothing || !isObserved);
   }
 
   /** Returns whether an integration can make no object for an owner. */

@@ -37,19 +37,19 @@ export class Proof {
   }
 
   /** The releasing lines that may be free: by evidence or in a reset, held long enough, and as the server has it at this moment. */
-  async gone(releasing: readonly Allocation[], sceneNow: () => Promise<Inputs>, readAt: number): Promise<Proven> {
+  async gone(releasing: readonly Allocation[], inputsNow: () => Promise<Inputs>, readAt: number): Promise<Proven> {
     const held = releasing.filter((line) => this.hold.isLongEnough(line, readAt) && !this.isBlind(line));
     const inReset = held.filter((line) => this.resets.isAbout(line));
     const provenIn = (inputs: Inputs) =>
       new Set([...this.proven(held, inputs, false), ...this.proven(inReset, inputs, true)]);
-    const gone = provenIn(await sceneNow());
+    const gone = provenIn(await inputsNow());
     const doubtful = new Set<string>();
     // As it was seen when this was proven, before anything is asked.
     const evidence = new Map([...gone].map((line) => [line, this.evidenceOf(line)]));
     await this.askForAny([...gone]);
     const changed = await this.changedIn(new Map([...evidence.values()].flat()));
     // The answers may have changed the inputs: a definition that the watch does not show yet contradicts another one.
-    const still = provenIn(await sceneNow());
+    const still = provenIn(await inputsNow());
     const isShownOtherwise = (line: Allocation) => evidence.get(line)?.some(([key]) => changed.has(key)) === true;
     await inParallel([...Map.groupBy(gone, ({ claim }) => ownerOfKey(claim))], async ([owner, lines]) => {
       const isDoubtful =

@@ -32,8 +32,9 @@ const batch = 500;
  *
  *  key          | what is done                                              | by
  *  -------------+-----------------------------------------------------------+----------------
- *  allocate     | one plan and one commit for all owners that wait; while   | Allocator
- *               | addresses are held back, the record is read at least      |
+ *  allocate     | one plan and one commit for all owners that wait; the     | Allocator
+ *               | record is read again and again for what others change,    |
+ *               | more often while addresses are held back                  |
  *  decide OWNER | an owner waits, or a source of which one object is made   |
  *               | for many owners                                           |
  *  apply KEY    | an object is created, replaced or deleted                 | Applier

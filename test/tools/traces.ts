@@ -1,5 +1,5 @@
 /**
- * Plays histories of the controller's simulators, and writes what came of each: `node test/tools/traces.ts FOLDER [COUNT]`. A change
+ * Plays histories of the controller's simulators, and writes what came of each: `npx node test/tools/traces.ts FOLDER [COUNT]`. A change
  * of structure alone leaves every byte as it was: write them before it and after it, and compare with `diff -r`.
  */
 
@@ -18,7 +18,7 @@ const histories: Readonly<Record<string, (seed: number) => Promise<Play>>> = {
 };
 
 const [folder, count = "200"] = process.argv.slice(2);
-if (folder === undefined) throw new Error("usage: node test/tools/traces.ts FOLDER [COUNT]");
+if (folder === undefined) throw new Error("usage: npx node test/tools/traces.ts FOLDER [COUNT]");
 for (const [name, play] of Object.entries(histories)) {
   mkdirSync(join(folder, name), { recursive: true });
   for (let seed = 1; seed <= Number(count); seed++) {

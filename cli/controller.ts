@@ -12,6 +12,7 @@ interface Options {
   readonly context?: string;
   readonly namespace?: string;
   readonly listen: string;
+  readonly fleet?: boolean;
   readonly clusterApi?: ControllerOptions["clusterApi"];
   readonly metal3?: string;
   readonly nodeSlices?: string;

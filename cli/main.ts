@@ -199,6 +199,7 @@ program
   )
   .option("--namespace <name>", "where its record is (ConfigMaps); default: that of the pod")
   .option("--listen <address>", "where /healthz, /readyz and /metrics are; off switches them off", ":8080")
+  .option("--fleet", "give nodes their addresses by one policy for all, where that is possible, and a label of each")
   .addOption(
     new Option("--cluster-api [version]", "also serve IPAddressClaims of Cluster API, at this version of its groups")
       .choices(["v1beta2", "v1beta1"])

@@ -62,6 +62,14 @@ export interface NodeIPPoolControllerProps {
   readonly ipamClaims?: boolean;
 
   /**
+   * Whether nodes get their addresses by one policy for all, in place of one for each: for more than a hundred nodes. The controller then
+   * sets labels of Nodes.
+   *
+   * @default false
+   */
+  readonly fleet?: boolean;
+
+  /**
    * Whether VMs of KubeVirt get IPAMClaims.
    *
    * @default false

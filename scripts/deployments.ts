@@ -19,6 +19,7 @@ interface Component {
 
 const ownNamespace = ["nodeippool", 1, ".Release.Namespace"] as const;
 const components: readonly Component[] = [
+  { value: "fleet", name: "fleet", files: ["rbac.yaml", "admission.yaml"] },
   { value: "clusterApi", name: "cluster-api" },
   { value: "metal3", name: "metal3", hasText: true, namespaces: [ownNamespace, ["metal3", 2, ".Values.metal3"]] },
   {

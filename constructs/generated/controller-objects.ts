@@ -1278,6 +1278,149 @@ export const detectingObjects: readonly ApiObjectProps[] = [
 
 /** What each of the things needs that the controller serves if it is asked to: the flag, and objects. */
 export const components = {
+  fleet: { flag: "--fleet", objects: [
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRole",
+    "metadata": {
+      "name": "nodeippool-controller-fleet",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "rules": [
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodenetworkconfigurationenactments"
+        ],
+        "verbs": [
+          "create"
+        ]
+      },
+      {
+        "apiGroups": [
+          "nmstate.io"
+        ],
+        "resources": [
+          "nodenetworkconfigurationenactments/status"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      },
+      {
+        "apiGroups": [
+          ""
+        ],
+        "resources": [
+          "nodes"
+        ],
+        "verbs": [
+          "patch"
+        ]
+      }
+    ]
+  },
+  {
+    "apiVersion": "rbac.authorization.k8s.io/v1",
+    "kind": "ClusterRoleBinding",
+    "metadata": {
+      "name": "nodeippool-controller-fleet",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "roleRef": {
+      "apiGroup": "rbac.authorization.k8s.io",
+      "kind": "ClusterRole",
+      "name": "nodeippool-controller-fleet"
+    },
+    "subjects": [
+      {
+        "kind": "ServiceAccount",
+        "name": "nodeippool-controller",
+        "namespace": "nodeippool"
+      }
+    ]
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicy",
+    "metadata": {
+      "name": "nodeippool-node-labels",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "failurePolicy": "Fail",
+      "matchConstraints": {
+        "resourceRules": [
+          {
+            "apiGroups": [
+              ""
+            ],
+            "apiVersions": [
+              "v1"
+            ],
+            "operations": [
+              "UPDATE"
+            ],
+            "resources": [
+              "nodes",
+              "nodes/*"
+            ]
+          }
+        ]
+      },
+      "matchConditions": [
+        {
+          "name": "is-the-controller",
+          "expression": "request.userInfo.username.matches('^system:serviceaccount:[^:]+:nodeippool-controller$')"
+        }
+      ],
+      "variables": [
+        {
+          "name": "labels",
+          "expression": "object.metadata.?labels.orValue({})"
+        },
+        {
+          "name": "oldLabels",
+          "expression": "oldObject.metadata.?labels.orValue({})"
+        }
+      ],
+      "validations": [
+        {
+          "expression": "request.?subResource.orValue('') == '' && object.spec == oldObject.spec && object.metadata.?annotations.orValue({}) == oldObject.metadata.?annotations.orValue({}) && object.metadata.?finalizers.orValue([]) == oldObject.metadata.?finalizers.orValue([]) && object.metadata.?ownerReferences.orValue([]) == oldObject.metadata.?ownerReferences.orValue([])",
+          "message": "the controller of nodeippool changes nothing of a Node but its own labels"
+        },
+        {
+          "expression": "variables.labels.all(key, key.matches('^(gate[.])?nodeippool[.]nmstate[.]io/') || (key in variables.oldLabels && variables.oldLabels[key] == variables.labels[key])) && variables.oldLabels.all(key, key.matches('^(gate[.])?nodeippool[.]nmstate[.]io/') || key in variables.labels)",
+          "message": "the controller of nodeippool changes no label of a Node but its own"
+        }
+      ]
+    }
+  },
+  {
+    "apiVersion": "admissionregistration.k8s.io/v1",
+    "kind": "ValidatingAdmissionPolicyBinding",
+    "metadata": {
+      "name": "nodeippool-node-labels",
+      "labels": {
+        "app.kubernetes.io/name": "nodeippool"
+      }
+    },
+    "spec": {
+      "policyName": "nodeippool-node-labels",
+      "validationActions": [
+        "Deny"
+      ]
+    }
+  }
+] as ApiObjectProps[] },
   clusterApi: { flag: "--cluster-api", objects: [
   {
     "apiVersion": "rbac.authorization.k8s.io/v1",

@@ -22,7 +22,7 @@ export interface Served {
 
 /** What the controller is asked to serve besides the policies of nodes. */
 export interface AskedInCluster {
-  /** One policy for all nodes of a policy, where it can have that form. The command line does not offer it yet. */
+  /** One policy for all nodes of a policy, where it can have that form. */
   readonly fleet?: boolean | undefined;
   /** The claims of Cluster API, at this version. */
   readonly clusterApi?: ClusterApiVersion | undefined;

@@ -44,16 +44,17 @@ export function originOf(object: Bag): string {
 }
 
 /**
- * Returns whether a policy can have the fleet form. With a cache, nmstatectl evaluates no capture, so one with captures of its own
- * cannot; DNS servers beside interfaces need a policy of their own (resolver.ts).
+ * Returns why a policy cannot have the fleet form; undefined if it can. With a cache, nmstatectl evaluates no capture, so one with
+ * captures of its own cannot; DNS servers beside interfaces need a policy of their own (resolver.ts).
  */
-export function canBeFleet(policy: Bag): boolean {
+export function whyNotFleet(policy: Bag): string | undefined {
   const { capture = {}, desiredState } = asPolicy(policy).spec;
-  const arePools = Object.values(capture).every(
-    (one) => typeof one === "string" && typeof poolOfCapture(one) === "string",
-  );
+  const isOfPool = (one: unknown) => typeof one === "string" && typeof poolOfCapture(one) === "string";
+  const own = Object.keys(capture).find((name) => !isOfPool(capture[name]));
+  if (own !== undefined) return `capture ${own} is not of a pool`;
+  if (asDesiredState(desiredState)["dns-resolver"].config !== undefined) return "it sets DNS servers";
   const isAddressUsed = /\{\{ capture\.[\w-]+\.ip \}\}/.test(JSON.stringify(desiredState) ?? "");
-  return isAddressUsed && arePools && asDesiredState(desiredState)["dns-resolver"].config === undefined;
+  return isAddressUsed ? undefined : "its desired state has no address of a pool";
 }
 
 /** Evaluates to nothing, so that a handler without captured states refuses the policy. */

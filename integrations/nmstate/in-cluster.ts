@@ -8,8 +8,9 @@ import type { Step } from "../contract/step.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { asksHere } from "./asks-here.ts";
 import { isFleetEnactment, usesOfEnactment } from "./captured.ts";
+import { fleetName } from "./child.ts";
 import { healthBy } from "./enactment.ts";
-import { canBeFleet } from "./fleet.ts";
+import { whyNotFleet } from "./fleet.ts";
 import { formSteps } from "./fleet-steps.ts";
 import { type NmstateModel, replaceCaptures } from "./model.ts";
 import { asPolicy } from "./objects.ts";
@@ -23,16 +24,25 @@ import { renderPolicies } from "./render.ts";
 import { parkKey, selectedBy } from "./select.ts";
 
 /** Reports about a parked policy: the one policy of the fleet form, and how the parked one stands. */
-function report(known: Known, facts: Facts, hasFleet: boolean): Step[] {
+function report(known: Known, facts: Facts, isFleet: boolean): Step[] {
   const parsed = parsePolicy(known.object);
   const { value: policy } = parsed;
   if (policy === undefined) return standing(parsed, known, facts);
   if (!asksHere(policy, facts)) return [];
-  return [...formSteps(policy, known, facts, hasFleet), ...standing(parsed, known, facts)];
+  const whyNot = whyNotFleet(known.object);
+  const form = isFleet ? inForm(policy, whyNot) : "";
+  return [...formSteps(policy, known, facts, isFleet && whyNot === undefined), ...standing(parsed, known, facts, form)];
+}
+
+/** Says by which policies the nodes get their addresses. */
+function inForm({ name }: Policy, whyNotFleet: string | undefined): string {
+  return whyNotFleet === undefined
+    ? ` by policy ${fleetName(name)}`
+    : `, each by a policy of its own, because ${whyNotFleet}`;
 }
 
 /** The key that parks a policy, and the health of its nodes. */
-function standing(parsed: Parsed<Policy>, { object, made, rejected, pending }: Known, facts: Facts): Step[] {
+function standing(parsed: Parsed<Policy>, { object, made, rejected, pending }: Known, facts: Facts, form = ""): Step[] {
   const { nodes } = facts;
   const { value: policy, issues = [] } = parsed;
   const step = issues.some(({ path }) => path?.[1] === "capture") ? { hint: replaceCaptures } : {};
@@ -53,6 +63,7 @@ function standing(parsed: Parsed<Policy>, { object, made, rejected, pending }: K
   ];
   const conditions = policyConditions({
     nodes: selected.length,
+    form,
     available: byHealth.get("available")?.length ?? 0,
     failing: failing.sort(byCodeUnit),
     notReady: selected.filter(({ isReady }) => isReady === false).length,
@@ -80,13 +91,13 @@ function limit(policy: Bag, made: number): number {
  * otherwise each node gets a policy of its own.
  */
 function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
-  const hasFleet = (policy: Bag) => isFleet && canBeFleet(policy);
+  const hasFleet = (policy: Bag) => isFleet && whyNotFleet(policy) === undefined;
   return {
     ...nmstate,
     recording: isFleet ? fleetRecording : nmstateRecording,
     uses: [...nmstate.uses, { kind: enactmentKind, reader: () => usesOfEnactment }],
     render: (model, facts, holdings) => renderPolicies(model, facts, holdings, hasFleet),
-    report: (known, facts) => report(known, facts, hasFleet(known.object)),
+    report: (known, facts) => report(known, facts, isFleet),
     made: {
       // Its handler makes it again where somebody has deleted it.
       takesOver: (object, _, wanted) => wanted !== undefined && isFleetEnactment(object),

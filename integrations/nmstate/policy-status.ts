@@ -5,6 +5,8 @@ export interface Count {
   /** Nodes that the policy selects. */
   readonly nodes: number;
   readonly available: number;
+  /** How they are configured, to follow the word; empty if that goes without saying. */
+  readonly form: string;
   /** The names of the nodes whose handlers failed, and gave up. */
   readonly failing: readonly string[];
   readonly notReady: number;
@@ -33,12 +35,13 @@ export interface Count {
  *  a node fails                 | Degraded    | FailedToConfigure        | N/M nodes failed to configure, which, what to do
  *  nodes are not finished       | Progressing | ConfigurationProgressing | Policy is progressing N/M nodes finished, and
  *                               |             |                          |  which are on their way
- *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured
+ *  all nodes are configured     | Available   | SuccessfullyConfigured   | N/M nodes successfully configured, and in
+ *                               |             |                          |  which form if that is asked for
  *
  * But for Degraded, the message also names the nodes that the policy waits for because they are not Ready, and what to do.
  */
 export function policyConditions(count: Count): Bag[] {
-  const { nodes, available, failing, notReady, unfinished, away, waiting, reasons, rejected } = count;
+  const { nodes, available, form, failing, notReady, unfinished, away, waiting, reasons, rejected } = count;
   const ignored = `${notReady === 0 ? "" : `, ${notReady} nodes ignored due to NotReady state`}${waitsFor(away)}`;
   const ready = nodes - notReady;
   if (rejected !== undefined) return failed(rejected);
@@ -60,7 +63,7 @@ export function policyConditions(count: Count): Bag[] {
     });
   return conditions("SuccessfullyConfigured", {
     Degraded: "False",
-    Available: ["True", `${available}/${nodes} nodes successfully configured${ignored}`],
+    Available: ["True", `${available}/${nodes} nodes successfully configured${form}${ignored}`],
     Progressing: "False",
     Ignored: "False",
   });

@@ -43,6 +43,7 @@ describe("systems served together, on a real API server", () => {
     await started.kubectl(["create", "namespace", "metal3"]);
     await prepareController(started, kinds, "metal3");
     for (const folder of [
+      "fleet",
       "cluster-api",
       "node-slices",
       "ipam-claims",
@@ -51,7 +52,7 @@ describe("systems served together, on a real API server", () => {
       "workload-addresses",
     ])
       await started.kubectl(["apply", "-f", join(root, "deploy", folder, "rbac.yaml")]);
-    for (const folder of ["vm-addresses", "workload-addresses"])
+    for (const folder of ["fleet", "vm-addresses", "workload-addresses"])
       await started.kubectl(["apply", "-f", join(root, "deploy", folder, "admission.yaml")]);
   });
   let kube: Objects;

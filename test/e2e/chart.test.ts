@@ -73,6 +73,7 @@ describe("kustomize, the Helm chart and the cdk8s construct", () => {
   });
 
   it.each([
+    ["fleet", { fleet: true }, 4],
     ["cluster-api", { clusterApi: true }, 2],
     ["metal3", { metal3: "metal3" }, 2],
     ["node-slices", { nodeSlices: "kube-system" }, 4],

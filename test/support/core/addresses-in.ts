@@ -28,6 +28,13 @@ const readers: Readonly<Record<string, (object: Bag, metadata: Bag) => Found[]>>
     bags(asBag(asBag(spec)?.desiredState)?.interfaces)
       .flatMap(({ ipv4 }) => bags(asBag(ipv4)?.address))
       .map(({ ip }) => [ip]),
+  NodeNetworkConfigurationEnactment: ({ status }, { labels }) => {
+    const captured = Object.values(asBag(asBag(status)?.capturedStates) ?? {});
+    const { "nmstate.io/node": node, "nodeippool.nmstate.io/policy": policy } = asBag(labels) ?? {};
+    return bags(captured.flatMap((one) => asList(asBag(asBag(one)?.state)?.interfaces)))
+      .flatMap(({ ipv4 }) => bags(asBag(ipv4)?.address))
+      .map(({ ip }) => [ip, `${policy} on ${node}`]);
+  },
   IPAddress: ({ spec }) => [[asBag(spec)?.address]],
   IPAMClaim: ({ status }, { namespace, ownerReferences }) => {
     const vm = bags(ownerReferences).find(({ kind }) => kind === "VirtualMachine")?.name;

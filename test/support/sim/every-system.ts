@@ -13,6 +13,7 @@ type Any = KubeObject & Bag;
 
 /** What the controller serves with every flag. */
 export const everyFlag = {
+  fleet: true,
   clusterApi: "v1beta2",
   metal3: "metal3",
   nodeSlices: "kube-system",
@@ -93,7 +94,7 @@ export class EverySystem {
   /** Makes owners for these flags. Returns what is to be true of each in the end: what has an address, and that it has one. */
   async ask(flags: Flags): Promise<Record<string, () => Promise<boolean>>> {
     const i = ++this.number;
-    const asked: Record<string, () => Promise<boolean>> = { [`policy a${i}`]: await this.askNode(i) };
+    const asked: Record<string, () => Promise<boolean>> = { [`policy a${i}`]: await this.askNode(i, flags) };
     if (flags.clusterApi) asked[`IPAddressClaim m${i}`] = await this.askMachine(i);
     if (flags.metal3) asked[`host h${i}`] = await this.askHost(i);
     if (flags.nodeSlices) asked[`network s${i}`] = await this.askSlice(i);
@@ -112,16 +113,27 @@ export class EverySystem {
   async join(name: string): Promise<() => Promise<boolean>> {
     await createNode(this.kube, name, { role: "worker" });
     await setReady(this.kube, name, true);
-    const policies = Array.from({ length: this.number }, (_, k) => `a${k + 1}--${name}`);
+    const policies = Array.from({ length: this.number }, (_, k) => `a${k + 1}`);
     return async () => {
-      const there = policies.map((one) => this.isThere("NodeNetworkConfigurationPolicy", one));
-      return (await Promise.all(there)).every((is) => is);
+      const has = policies.map(async (one) => (await this.hasPolicy(one, name)) || (await this.isSelected(one, name)));
+      return (await Promise.all(has)).every((is) => is);
     };
   }
 
-  private async askNode(i: number) {
+  private async askNode(i: number, { fleet }: Flags) {
     await this.create(policy(`a${i}`, "nodes", `eth${i}`, { maxUnavailable: "100%" }));
-    return () => this.isThere("NodeNetworkConfigurationPolicy", `a${i}--n1`);
+    return () => (fleet ? this.isSelected(`a${i}`, "n1") : this.hasPolicy(`a${i}`, "n1"));
+  }
+
+  /** Returns whether a node has a policy of its own, with its addresses. */
+  private hasPolicy(policy: string, node: string): Promise<boolean> {
+    return this.isThere("NodeNetworkConfigurationPolicy", `${policy}--${node}`);
+  }
+
+  /** Returns whether the fleet form of a policy selects a node: its enactment has its addresses. */
+  private async isSelected(policy: string, node: string): Promise<boolean> {
+    const labels = (await this.kube.get<Any>(resources.Node, node))?.metadata.labels;
+    return labels?.[`gate.nodeippool.nmstate.io/${policy}`] === "open";
   }
 
   private async askMachine(i: number) {

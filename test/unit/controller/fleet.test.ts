@@ -53,7 +53,7 @@ it("a policy becomes one policy for all its nodes, and each has an enactment wit
   enact("n1", "10.0.1.1");
   enact("n2", "10.0.1.2");
   await sim.pass(3000);
-  expect(says("Available")).toBe("2/2 nodes successfully configured");
+  expect(says("Available")).toBe("2/2 nodes successfully configured by policy a---fleet");
 });
 
 it("an older address that a handler writes over an enactment is no success, and is written over", async () => {

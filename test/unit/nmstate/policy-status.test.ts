@@ -4,6 +4,7 @@ import { type Count, policyConditions, unlocking } from "../../../integrations/n
 const fine: Count = {
   nodes: 3,
   available: 3,
+  form: "",
   failing: [],
   notReady: 0,
   unfinished: [],
@@ -20,6 +21,12 @@ describe("policyConditions", () => {
       "Available",
       "SuccessfullyConfigured",
       "2/3 nodes successfully configured, 1 nodes ignored due to NotReady state",
+    ],
+    [
+      { form: " by policy a---fleet" },
+      "Available",
+      "SuccessfullyConfigured",
+      "3/3 nodes successfully configured by policy a---fleet",
     ],
     [{ available: 1 }, "Progressing", "ConfigurationProgressing", "Policy is progressing 1/3 nodes finished"],
     [

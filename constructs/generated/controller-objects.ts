@@ -1398,7 +1398,7 @@ export const components = {
           "message": "the controller of nodeippool changes nothing of a Node but its own labels"
         },
         {
-          "expression": "variables.labels.all(key, key.matches('^(gate[.])?nodeippool[.]nmstate[.]io/') || (key in variables.oldLabels && variables.oldLabels[key] == variables.labels[key])) && variables.oldLabels.all(key, key.matches('^(gate[.])?nodeippool[.]nmstate[.]io/') || key in variables.labels)",
+          "expression": "variables.labels.all(key, key.matches('^((gate|cleanup)[.])?nodeippool[.]nmstate[.]io/') || (key in variables.oldLabels && variables.oldLabels[key] == variables.labels[key])) && variables.oldLabels.all(key, key.matches('^((gate|cleanup)[.])?nodeippool[.]nmstate[.]io/') || key in variables.labels)",
           "message": "the controller of nodeippool changes no label of a Node but its own"
         }
       ]

@@ -150,7 +150,7 @@ export class Applier {
         ? goesWithOwner(there, this.world, this.deps.integrations)
         : made.takesOver?.(there, owner, object) === true);
     const isRefused = there !== undefined && object !== undefined && made.whyRefused?.(there, object) !== undefined;
-    const isOfOthers = this.world.kind(kindOf(key)).statusPart !== undefined;
+    const isOfOthers = there !== undefined && this.world.kind(kindOf(key)).staysUnwanted?.(there) === true;
     const isKept = isRefused || (wanted === undefined && (isOfOthers || this.isKeptFor(key, owner, made)));
     const isApplied = there !== undefined && wanted !== undefined && wasApplied(there, wanted.fingerprint);
     const about = { ...made, isTakenOver, isKept, wasApplied: isApplied };

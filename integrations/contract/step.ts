@@ -7,7 +7,12 @@ export type Step =
   | { readonly verb: "create"; readonly object: RenderedObject }
   /** Sees to it that an object of the controller says this: creates it, or puts it in the place of what `there` says. */
   | { readonly verb: "put"; readonly object: RenderedObject; readonly there: Bag | undefined }
-  | { readonly verb: "delete"; readonly object: Bag; readonly needs: Needs }
+  | {
+      readonly verb: "delete";
+      readonly object: Bag;
+      readonly needs: Needs /** As for a change. */;
+      readonly after?: number;
+    }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */
   | {
       readonly verb: "change";

@@ -16,9 +16,11 @@ export interface WatchedKind {
   readonly hasNoStatusSubresource?: boolean;
   /**
    * Returns what the controller says in an object that is another program's: a part of its status, as it is compared. The controller
-   * creates such an object where there is none, and never deletes it. Absent where objects of the controller are its own.
+   * creates such an object where there is none. Absent where objects of the controller are its own.
    */
   statusPart?(object: Bag): Bag;
+  /** Returns whether an object stays that the controller wants no more: another program acts by it, and deletes it. Absent where none does. */
+  staysUnwanted?(object: Bag): boolean;
   /** Returns what cannot be changed in an existing object; absent where everything can. */
   fixed?(object: Bag): unknown;
   /** One object of it lists many owners. It belongs to its source: `concerns` returns the source's key as its owner. */

@@ -25,9 +25,19 @@ export function fleetEnactment(
     const listed = { ip: formatAddress(address), "prefix-length": pool.prefix.length };
     const family = { enabled: true, address: [listed] };
     const nic = { name: captures.get(capture)?.interface ?? "allocated", type: "ethernet", state: "up" };
-    return [[capture, { state: { interfaces: [{ ...nic, [`ipv${familyOf(address)}`]: family }] }, metaInfo }]];
+    return [[capture, { interfaces: [{ ...nic, [`ipv${familyOf(address)}`]: family }] }]];
   });
-  const policy = fleetName(name);
+  return enactmentOf(name, fleetName(name), node, Object.fromEntries(states));
+}
+
+/** Returns the enactment of a node, as its handler makes it, for one policy that the controller has made of another. */
+export function enactmentOf(
+  origin: string,
+  policy: string,
+  node: ClusterNode,
+  states: Readonly<Record<string, Bag>>,
+): RenderedObject {
+  const captured = Object.entries(states).map(([capture, state]) => [capture, { state, metaInfo }]);
   return {
     apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkConfigurationEnactment",
@@ -36,11 +46,11 @@ export function fleetEnactment(
       labels: {
         [enactmentLabels.policy]: policy,
         [enactmentLabels.node]: node.name,
-        [childLabels.policy]: labelValue(name),
+        [childLabels.policy]: labelValue(origin),
       },
       ...(node.uid && { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.name, uid: node.uid }] }),
     },
-    status: { capturedStates: Object.fromEntries(states) },
+    status: { capturedStates: Object.fromEntries(captured) },
   };
 }
 
@@ -55,9 +65,12 @@ const metaInfo = { version: "0", time: "1970-01-01T00:00:00Z" };
 
 /** Returns whether an enactment is of the fleet form of a policy, whoever made it. */
 export function isFleetEnactment(object: Bag): boolean {
-  return (
-    labelsOf(object)[childLabels.policy] !== undefined || isFleetName(labelsOf(object)[enactmentLabels.policy] ?? "")
-  );
+  return isFleetName(policyOfEnactment(object));
+}
+
+/** Returns the name of the policy that an enactment is of. */
+export function policyOfEnactment(object: Bag): string {
+  return `${labelsOf(object)[enactmentLabels.policy]}`;
 }
 
 /** Returns the node of an enactment. */
@@ -99,6 +112,7 @@ export function isServedBy(enactment: Bag): boolean {
 /** Adds the addresses that an enactment gives its node to findings: what a handler may still apply is in use. */
 export function usesOfEnactment({ object, at }: LocatedObject, found: Findings): void {
   const node = labelsOf(object)[enactmentLabels.node];
+  if (!isFleetEnactment(object)) return;
   for (const { capture, nic, ip } of capturedIn(object)) {
     const address = parseAddress(ip).value;
     if (address === undefined || node === undefined) continue;

@@ -22,13 +22,27 @@ export function childName(policy: string, node: string): string {
 
 /** Returns the name of the one policy for all nodes of a policy. No policy for one node has it: what comes after its `---` is no hash. */
 export function fleetName(policy: string): string {
-  const end = "---fleet";
-  return policy.length + end.length <= limit ? policy + end : shorten(policy, `---${hashOf(policy)}-fleet`);
+  return sharedName(policy, "fleet");
 }
 
-/** Returns whether a policy is called so. */
+/** Returns the name of the one policy that takes addresses off the nodes of a policy. */
+export function cleanupName(policy: string): string {
+  return sharedName(policy, "cleanup");
+}
+
+/** Returns whether a policy is called as the one for all nodes of another. */
 export function isFleetName(name: string): boolean {
-  return name.endsWith("---fleet") || /---[0-9a-f]{12}-fleet$/.test(name);
+  return /---(?:[0-9a-f]{12}-)?fleet$/.test(name);
+}
+
+/** Returns whether a policy is called as one that takes addresses off many nodes. */
+export function isCleanupName(name: string): boolean {
+  return /---(?:[0-9a-f]{12}-)?cleanup$/.test(name);
+}
+
+function sharedName(policy: string, end: string): string {
+  const name = `${policy}---${end}`;
+  return name.length <= limit ? name : shorten(policy, `---${hashOf(policy)}-${end}`);
 }
 
 /** Returns the name of the policy that sets the DNS servers of one node alone. */

@@ -6,13 +6,14 @@ import { type Step, warn } from "../contract/step.ts";
 import { isFleetEnactment, nodeOfEnactment } from "./captured.ts";
 import { fleetName, hashOf } from "./child.ts";
 import { hasCondition } from "./enactment.ts";
-import { fleetPolicy, isFleetPolicy, retryAnnotation } from "./fleet.ts";
+import { fleetPolicy, retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
 import { asEnactment, asPolicy } from "./objects.ts";
 import { nodesByHealth, partsOf } from "./parts.ts";
 import type { Policy } from "./policy.ts";
 import { policyKind } from "./recording.ts";
 import { selectedBy } from "./select.ts";
+import { isFleetPolicy } from "./shared-policy.ts";
 
 /**
  * The steps to the one policy of the fleet form.

@@ -2,46 +2,22 @@ import { familyOf, type Pool } from "../../core/index.ts";
 import { childLabels, ownPrefix } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { poolOfCapture, type Reference } from "../../schema/template.ts";
-import { isManaged } from "../contract/managed-by.ts";
-import { labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
+import { uidOf } from "../contract/object-metadata.ts";
 import { capturedBy } from "./captured.ts";
 import { fleetName, labelValue } from "./child.ts";
 import { fill, literalOf } from "./expand.ts";
 import { asDesiredState, asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { selectorOf } from "./select.ts";
+import { gateOf, neverMatches, openGate } from "./shared-policy.ts";
 
 /*
  * The fleet form: one policy for all nodes that a parked policy selects. A handler takes the captured states of an enactment as the cache
  * of its captures: each node's enactment has the node's addresses there before a label of the Node, the gate, lets the policy select it.
  */
 
-/** A policy of the fleet form selects the nodes whose gate has this value. */
-export const openGate = "open";
-const gatePrefix = "gate.nodeippool.nmstate.io/";
-
 /** On a policy of the fleet form: another value has the handlers of aborted nodes try again. */
 export const retryAnnotation = `${ownPrefix}retry`;
-
-/** Returns the label of the nodes that have their addresses for a policy. */
-export function gateOf(policy: string): string {
-  return `${gatePrefix}${policy}`;
-}
-
-/** Returns the policy whose gate a label is; undefined if it is none. */
-export function policyOfGate(label: string): string | undefined {
-  return label.startsWith(gatePrefix) ? label.slice(gatePrefix.length) : undefined;
-}
-
-/** Returns whether an object is the one policy for the nodes of another. */
-export function isFleetPolicy(object: Bag): boolean {
-  return isManaged(object) && nameOf(object) === fleetName(originOf(object));
-}
-
-/** Returns the name of the policy that such an object was made of. */
-export function originOf(object: Bag): string {
-  return `${labelsOf(object)[childLabels.policy]}`;
-}
 
 /**
  * Returns why a policy cannot have the fleet form; undefined if it can. With a cache, nmstatectl evaluates no capture, so one with
@@ -56,9 +32,6 @@ export function whyNotFleet(policy: Bag): string | undefined {
   const isAddressUsed = /\{\{ capture\.[\w-]+\.ip \}\}/.test(JSON.stringify(desiredState) ?? "");
   return isAddressUsed ? undefined : "its desired state has no address of a pool";
 }
-
-/** Evaluates to nothing, so that a handler without captured states refuses the policy. */
-const neverMatches = 'interfaces.name=="allocated by nodeippool"';
 
 /** Returns the one policy that a parked policy becomes. What is the same on each node, such as the gateway, is literal. Throws `invalid` for what a pool does not have. */
 export function fleetPolicy(policy: Policy, pools: ReadonlyMap<string, Pool>, source: Bag): PolicyObject {

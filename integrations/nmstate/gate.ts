@@ -1,29 +1,34 @@
 import { ownPrefix } from "../../schema/node.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
+import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, isDeleting, keyOf, labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
-import { capturedIn, enactmentLabels, isFleetEnactment, nodeOfEnactment } from "./captured.ts";
-import { childName, hashOf, nodeOf } from "./child.ts";
+import { capturedIn, isFleetEnactment, nodeOfEnactment, policyOfEnactment } from "./captured.ts";
+import { childName, cleanupName, hashOf, nodeOf } from "./child.ts";
+import { cleanedBy, isCleanupEnactment, saidIn } from "./cleanup-form.ts";
 import { hasCondition } from "./enactment.ts";
-import { gateOf, isFleetPolicy, openGate, originOf, policyOfGate, retryAnnotation } from "./fleet.ts";
-import { keyOfPolicy } from "./node-objects.ts";
-import { asEnactment, asPolicy } from "./objects.ts";
+import { retryAnnotation } from "./fleet.ts";
+import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
+import { asDesiredState, asEnactment, asPolicy } from "./objects.ts";
 import { enactmentKind, nmstateKinds, policyKind } from "./recording.ts";
+import { cleanupGateOf, gateOf, isFleetPolicy, isGate, isSharedCleanup, openGate, originOf } from "./shared-policy.ts";
 import { listsOf } from "./taken-off.ts";
 
 /** A change of it has the handler of a node look at the policies of the node. */
 const retryLabel = `${ownPrefix}retry`;
 
 /**
- * Opens and closes the gates of a node: labels by which policies of the fleet form select it.
+ * Opens and closes the gates of a node: labels by which policies for many nodes select it.
  *
  *  the enactment of the node                                | the gate | the handler is to look
  *  ---------------------------------------------------------+----------+---------------------------------------------------
  *  none, or its policy is gone                              | closed   | no
- *  lacks an address of a capture                            | closed   | no
- *  has all, but a clean-up policy would take them off again | closed   | no
+ *  a handler has made that of a clean-up anew               | closed   | no: it deletes the enactment
+ *  lacks an address of a capture, or what is to be taken off| closed   | no
+ *  has all, but a clean-up would take them off again: one of| closed   | no
+ *   the same policy, or on the same NIC                     |          |
  *  has all, and the policy no longer selects the node       | closed   | yes: it deletes the enactment
  *  has all, and a handler is at work                        | open     | no
  *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
@@ -34,18 +39,20 @@ export const gates: Reconciler = {
   kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
   belongsTo: (object) => {
     if (object.kind === "Node") return [nameOf(object)];
-    if (object.kind !== policyKind) return isFleetEnactment(object) ? [nodeOfEnactment(object)] : [];
-    if (isFleetPolicy(object)) return "all";
+    if (object.kind !== policyKind) return isShared(object) ? [nodeOfEnactment(object)] : [];
+    if (isFleetPolicy(object) || isSharedCleanup(object)) return "all";
     return givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
   },
   steps: (_, belonging, find) => {
     const node = belonging.find(({ kind }) => kind === "Node");
     if (node === undefined) return [];
     const enactments = belonging.filter(({ kind }) => kind === enactmentKind);
-    const seen = enactments.flatMap((one) => stateOf(one, node, find) ?? []);
-    const open = new Set(seen.flatMap(({ policy, isOpen }) => (isOpen ? gateOf(policy) : [])));
+    const cleanups = belonging.filter((one) => one.kind === policyKind || isOwnCleanup(one)).map(nicsOff);
+    const isInTheWay = (one: Bag) => capturedIn(one).some(({ nic }) => cleanups.some((nics) => nics.includes(nic)));
+    const seen = enactments.flatMap((one) => (isInTheWay(one) ? [] : (stateOf(one, node, find) ?? [])));
+    const open = new Set(seen.flatMap(({ gate, isOpen }) => (isOpen ? gate : [])));
     const labels = labelsOf(node);
-    const closed = Object.keys(labels).filter((label) => policyOfGate(label) !== undefined && !open.has(label));
+    const closed = Object.keys(labels).filter((label) => isGate(label) && !open.has(label));
     const retry = lookOf(seen.filter(({ mustLook }) => mustLook));
     const wanted = [
       ...[...open].map((label) => [label, openGate] as const),
@@ -62,14 +69,30 @@ export const gates: Reconciler = {
   },
 };
 
+/** Returns whether an enactment is of a policy for many nodes. */
+function isShared(enactment: Bag): boolean {
+  return isFleetEnactment(enactment) || isCleanupEnactment(enactment);
+}
+
 /** Returns whether a policy of one node gives no address: it takes some off. */
 function givesNone(policy: Bag): boolean {
   return listsOf(asPolicy(policy).spec.desiredState).every(([, , addresses]) => addresses.length === 0);
 }
 
+/** Returns whether an enactment has what the controller wants to be taken off: one that a handler has made anew may have what it wanted before. */
+function isOwnCleanup(enactment: Bag): boolean {
+  return isCleanupEnactment(enactment) && isManaged(enactment);
+}
+
+/** Returns the NICs that a clean-up takes addresses off: a policy of one node, or the enactment of the one for many. */
+function nicsOff(cleanup: Bag): unknown[] {
+  const state = cleanup.kind === policyKind ? asPolicy(cleanup).spec.desiredState : cleanedBy(cleanup);
+  return asDesiredState(state).interfaces.map(({ name }) => name);
+}
+
 interface GateState {
   readonly enactment: Bag;
-  readonly policy: string;
+  readonly gate: string;
   readonly isOpen: boolean;
   readonly mustLook: boolean;
   /** By which word of its policy it is tried again. */
@@ -77,29 +100,32 @@ interface GateState {
 }
 
 function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
-  const policy = find(keyOfPolicy(`${labelsOf(enactment)[enactmentLabels.policy]}`));
-  if (policy === undefined || !isFleetPolicy(policy) || isDeleting(policy)) return undefined;
+  const policy = find(keyOfPolicy(policyOfEnactment(enactment)));
+  if (policy === undefined || isDeleting(policy)) return undefined;
+  const isCleanup = isSharedCleanup(policy);
+  if (isCleanup && !isManaged(enactment)) return undefined;
+  if (!isCleanup && (!isFleetPolicy(policy) || isCleanedUp(nameOf(node), originOf(policy), find))) return undefined;
   const { nodeSelector, capture = {} } = asPolicy(policy).spec;
-  const origin = originOf(policy);
-  const captured = new Set(capturedIn(enactment).map((one) => one.capture));
+  const { isDesired, capturedStates } = asEnactment(enactment).status;
+  const captured = new Set(isCleanup ? Object.keys(capturedStates) : capturedIn(enactment).map((one) => one.capture));
   if (!Object.keys(capture).every((name) => captured.has(name))) return undefined;
-  const own = find(keyOfPolicy(childName(origin, nameOf(node))));
-  if (own !== undefined && givesNone(own)) return undefined;
+  const gate = isCleanup ? cleanupGateOf(originOf(policy)) : gateOf(originOf(policy));
   const labels = labelsOf(node);
-  const isSelected = Object.entries(nodeSelector).every(
-    ([label, value]) => label === gateOf(origin) || labels[label] === value,
-  );
-  const { isDesired } = asEnactment(enactment).status;
+  const isSelected = Object.entries(nodeSelector).every(([label, value]) => label === gate || labels[label] === value);
   const is = (type: string) => hasCondition(enactment, type);
   const retry = is("Aborted") ? annotationsOf(policy)[retryAnnotation] : undefined;
   const lacks = isDesired !== true && !is("Progressing") && !is("Pending");
-  return {
-    enactment,
-    policy: origin,
-    isOpen: isSelected,
-    mustLook: !isSelected || lacks || retry !== undefined,
-    retry,
-  };
+  return { enactment, gate, isOpen: isSelected, mustLook: !isSelected || lacks || retry !== undefined, retry };
+}
+
+/** Returns whether addresses of a policy are to be taken off a node. */
+function isCleanedUp(node: string, policy: string, find: (key: string) => Bag | undefined): boolean {
+  const own = find(keyOfPolicy(childName(policy, node)));
+  const shared = find(keyOfEnactment(node, cleanupName(policy)));
+  return (
+    (own !== undefined && givesNone(own)) ||
+    (shared !== undefined && isOwnCleanup(shared) && nicsOff(shared).length > 0)
+  );
 }
 
 /** Returns a text that is another one once a handler has looked in vain, or has written over an address; undefined if nobody has to look. */
@@ -109,7 +135,7 @@ function lookOf(states: readonly GateState[]): string | undefined {
     const { conditions } = asEnactment(enactment).status;
     const failing = conditionOf(conditions, "Failing");
     const since = failing?.status === "True" ? failing.lastTransitionTime : conditions;
-    return JSON.stringify([keyOf(enactment), uidOf(enactment), capturedIn(enactment), retry ?? since]);
+    return JSON.stringify([keyOf(enactment), uidOf(enactment), saidIn(enactment), retry ?? since]);
   });
   return hashOf(texts.sort().join());
 }

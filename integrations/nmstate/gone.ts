@@ -5,15 +5,23 @@ import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
-import { labelsOf, nameOf } from "../contract/object-metadata.ts";
+import { keyOf, labelsOf } from "../contract/object-metadata.ts";
 import { capturedIn, isFleetEnactment, isServedBy, nodeOfEnactment } from "./captured.ts";
-import { childName, fleetName, nodeOf } from "./child.ts";
+import { fleetName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
+import { keyOfEnactment, nodeObjectsOf } from "./node-objects.ts";
 import { readReport } from "./node-report.ts";
 import { asEnactment, asPolicy, asReport } from "./objects.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTrying, namesNic, nicsIn } from "./releasing.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
+
+interface Circumstances {
+  readonly isReset?: boolean;
+  readonly mustBeTakenOff?: boolean;
+  /** Finds an object that concerns many nodes, by its key. */
+  readonly find?: (key: string) => Bag | undefined;
+}
 
 /**
  * Returns the releasing addresses that are off their nodes, by what the cluster shows.
@@ -66,11 +74,11 @@ export function goneFromNodes(
   objects: readonly Bag[],
   { nodes }: Facts,
   releasing: readonly Allocation[],
-  isReset = false,
-  mustBeTakenOff = false,
+  { isReset = false, mustBeTakenOff = false, find: findOther = () => undefined }: Circumstances = {},
 ): Allocation[] {
   const there = new Set(nodes.map(({ name }) => name));
-  const byName = new Map(objects.map((object) => [`${object.kind}/${nameOf(object)}`, object]));
+  const byKey = new Map(objects.map((object) => [keyOf(object), object]));
+  const find = (key: string) => byKey.get(key) ?? findOther(key);
   const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
   const found = emptyFindings();
   for (const report of reports) readReport(placeless(report), found);
@@ -80,12 +88,9 @@ export function goneFromNodes(
   const policies = objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
-    const name = childName(policyOfKey(line.claim), node);
-    const own = byName.get(`NodeNetworkConfigurationPolicy/${name}`);
-    const enactment = byName.get(`NodeNetworkConfigurationEnactment/${node}.${name}`);
-    const state = byName.get(`NodeNetworkState/${node}`);
+    const { policy: own, enactment, report: state } = nodeObjectsOf(line, find);
     if (!there.has(node)) return state === undefined && own === undefined;
-    const fleet = byName.get(`NodeNetworkConfigurationEnactment/${node}.${fleetName(policyOfKey(line.claim))}`);
+    const fleet = find(keyOfEnactment(node, fleetName(policyOfKey(line.claim))));
     if (fleet !== undefined && mayApply(fleet, line)) return false;
     if (isGivenBy(line, listsIn(own))) return own !== undefined && isPlanned(own);
     const isProven = proven.has(line);

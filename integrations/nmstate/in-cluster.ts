@@ -9,6 +9,7 @@ import { isReadyNode } from "../contract/watched-nodes.ts";
 import { asksHere } from "./asks-here.ts";
 import { isFleetEnactment, usesOfEnactment } from "./captured.ts";
 import { fleetName } from "./child.ts";
+import { isCleanupEnactment } from "./cleanup-form.ts";
 import { healthBy } from "./enactment.ts";
 import { whyNotFleet } from "./fleet.ts";
 import { formSteps } from "./fleet-steps.ts";
@@ -96,11 +97,12 @@ function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
     ...nmstate,
     recording: isFleet ? fleetRecording : nmstateRecording,
     uses: [...nmstate.uses, { kind: enactmentKind, reader: () => usesOfEnactment }],
-    render: (model, facts, holdings) => renderPolicies(model, facts, holdings, hasFleet),
+    render: (model, facts, holdings) => renderPolicies(model, facts, holdings, isFleet),
     report: (known, facts) => report(known, facts, isFleet),
     made: {
       // Its handler makes it again where somebody has deleted it.
-      takesOver: (object, _, wanted) => wanted !== undefined && isFleetEnactment(object),
+      takesOver: (object, _, wanted) =>
+        wanted !== undefined && (isFleetEnactment(object) || isCleanupEnactment(object)),
       rollout: {
         // Handlers see to it themselves.
         limit: (policy, made) => (hasFleet(policy) ? Number.POSITIVE_INFINITY : limit(policy, made)),

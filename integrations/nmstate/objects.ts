@@ -39,7 +39,7 @@ export const asEnactment = view({
 });
 
 /** What an enactment has captured by one name. */
-export const asCaptured = view({ state: view({ interfaces: list(asNic) }) });
+export const asCaptured = view({ state: asDesiredState });
 
 export const asReport = view({
   metadata: asMetadata,

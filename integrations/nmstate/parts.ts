@@ -7,10 +7,11 @@ import type { RolloutHealth } from "../contract/made-objects.ts";
 import { nameOf } from "../contract/object-metadata.ts";
 import { isFleetEnactment, nodeOfEnactment } from "./captured.ts";
 import { childName, nodeOf } from "./child.ts";
+import { isCleanupEnactment } from "./cleanup-form.ts";
 import { healthBy } from "./enactment.ts";
-import { isFleetPolicy } from "./fleet.ts";
 import type { Count } from "./policy-status.ts";
 import { policyKind } from "./recording.ts";
+import { isFleetPolicy, isSharedCleanup } from "./shared-policy.ts";
 
 /** How one node fares with a policy: with one of its own, or with its enactment of the one for many nodes. */
 export interface Part {
@@ -22,16 +23,17 @@ export interface Part {
 
 export function partsOf(policy: string, made: Known["made"]): Part[] {
   const fleet = made.find(({ object }) => isFleetPolicy(object))?.object;
+  const cleanup = made.find(({ object }) => isSharedCleanup(object))?.object;
   return made.flatMap(({ object, about }): Part[] => {
-    if (object === fleet) return [];
+    if (object === fleet || object === cleanup) return [];
     if (object.kind === policyKind) {
       const node = `${nodeOf(object)}`;
       return [{ node, isOwn: nameOf(object) === childName(policy, node), health: healthBy(object, about[0]) }];
     }
     const node = nodeOfEnactment(object);
-    return fleet === undefined || !isFleetEnactment(object)
-      ? []
-      : [{ node, isOwn: true, health: healthBy(fleet, object) }];
+    const isOwn = isFleetEnactment(object);
+    const shared = isOwn ? fleet : isCleanupEnactment(object) ? cleanup : undefined;
+    return shared === undefined ? [] : [{ node, isOwn, health: healthBy(shared, object) }];
   });
 }
 

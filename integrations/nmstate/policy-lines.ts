@@ -5,6 +5,7 @@ import type { Holdings, RenderedObject } from "../contract/integration.ts";
 import { fleetEnactment } from "./captured.ts";
 import type { Origin } from "./child.ts";
 import { cleanupPolicy } from "./cleanup.ts";
+import { cleanupEnactment } from "./cleanup-form.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";
 import { expandPolicy } from "./expand.ts";
 import type { Leaving } from "./leaving.ts";
@@ -93,10 +94,15 @@ export class PolicyLines {
   }
 
   /** What takes old addresses off NICs that the fleet form of a policy leaves alone. Undefined if there is nothing. */
-  cleanupBeside(policy: Policy, node: ClusterNode): PolicyObject | undefined {
+  cleanupBeside(policy: Policy, node: ClusterNode): RenderedObject | undefined {
     const nics = nicsIn(policy.source);
     const others = this.leaving.of(policy.name, node).filter(({ interface: nic = "" }) => !nics.includes(nic));
-    return cleanupPolicy(policy, node, others);
+    return shared(policy, node, cleanupPolicy(policy, node, others));
+  }
+
+  /** The same as `cleanup`, in the fleet form. */
+  sharedCleanup(policy: Origin, node: ClusterNode): RenderedObject | undefined {
+    return shared(policy, node, this.cleanup(policy, node));
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */
@@ -105,11 +111,19 @@ export class PolicyLines {
   }
 
   /** Clean-up policies of policies that are gone. */
-  orphans(policies: readonly Policy[], nodes: readonly ClusterNode[]): PolicyObject[] {
+  orphans(policies: readonly Policy[], nodes: readonly ClusterNode[], isFleet: boolean): RenderedObject[] {
     const known = new Set(policies.map((policy) => policy.name));
     return this.leaving.policies
       .filter((name) => !known.has(name))
-      .flatMap((name) => nodes.map((node) => this.cleanup({ name }, node)))
+      .flatMap((name) =>
+        nodes.map((node) => (isFleet ? this.sharedCleanup({ name }, node) : this.cleanup({ name }, node))),
+      )
       .filter((object) => object !== undefined);
   }
+}
+
+/** Returns what one policy for many nodes does in the place of a clean-up policy. One with captures of its own reads the node, so it stays. */
+function shared({ name }: Origin, node: ClusterNode, cleanup: PolicyObject | undefined): RenderedObject | undefined {
+  if (cleanup === undefined || cleanup.spec.capture !== undefined) return cleanup;
+  return cleanupEnactment(name, node, cleanup.spec.desiredState);
 }

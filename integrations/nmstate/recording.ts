@@ -7,15 +7,16 @@ import { isManaged } from "../contract/managed-by.ts";
 import { metadataOf } from "../contract/object-metadata.ts";
 import type { Recording } from "../contract/recording.ts";
 import type { Concern, WatchedKind } from "../contract/watched-kind.ts";
-import { capturedPart, enactmentLabels, isFleetEnactment, isServedBy, keepCaptured } from "./captured.ts";
+import { enactmentLabels, isFleetEnactment, isServedBy } from "./captured.ts";
 import { nodeOf } from "./child.ts";
+import { isCleanupEnactment, keepStates, saidIn } from "./cleanup-form.ts";
 import { keepRoute } from "./dropped-routes.ts";
-import { isFleetPolicy, originOf } from "./fleet.ts";
 import { goneFromNodes } from "./gone.ts";
 import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { asDesiredState, asEnactment, asNic, asPolicy, asReport, type Nic } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 import { setsResolver } from "./resolver-conflicts.ts";
+import { isFleetPolicy, isSharedCleanup, originOf } from "./shared-policy.ts";
 
 export const policyKind = "NodeNetworkConfigurationPolicy";
 export const enactmentKind = "NodeNetworkConfigurationEnactment";
@@ -34,7 +35,7 @@ export const nmstateKinds: readonly WatchedKind[] = [
       const interfaces = state.interfaces.map(keepGiven);
       const config = asList(state.routes.config).map(keepRoute);
       const { nodeSelector, capture } = asPolicy(policy).spec;
-      const selection = isFleetPolicy(policy) ? { nodeSelector, capture } : {};
+      const selection = isFleetPolicy(policy) || isSharedCleanup(policy) ? { nodeSelector, capture } : {};
       return {
         spec: { ...selection, desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } },
       };
@@ -48,12 +49,13 @@ export const nmstateKinds: readonly WatchedKind[] = [
     plural: "nodenetworkconfigurationenactments",
     keep: (enactment) => {
       const { policyGeneration, conditions } = asEnactment(enactment).status;
-      const captured = isFleetEnactment(enactment) ? keepCaptured(enactment) : {};
-      return { status: { policyGeneration, conditions, ...captured } };
+      return { status: { policyGeneration, conditions, ...keepStates(enactment) } };
     },
     isGrant: true,
     showsIfMade: true,
-    statusPart: capturedPart,
+    statusPart: saidIn,
+    // A handler that is about to apply an address still has its enactment.
+    staysUnwanted: (enactment) => !isCleanupEnactment(enactment),
   },
   {
     apiVersion: "nmstate.io/v1beta1",
@@ -105,7 +107,8 @@ const namesOfNic = ["alt-names", "profile-name", "identifier", "permanent-mac-ad
  *  policy made for a node         | the node      | the policy that it comes from
  *  any other policy that sets the | all           | none
  *   resolver of its nodes         |               |
- *  policy for many nodes          | all           | the policy that it comes from
+ *  policy for many nodes, also    | all           | the policy that it comes from
+ *   one that takes addresses off  |               |
  *  any other policy               | none          | none
  *  enactment                      | its node      | the policy that it enacts; the one that the controller made that of
  *  NodeNetworkState               | its node      | none
@@ -116,7 +119,8 @@ function concerns(object: Bag): Concern {
   const policies = (policy: unknown) => (typeof policy === "string" ? [keyOfPolicy(policy)] : []);
   switch (object.kind) {
     case policyKind:
-      if (isFleetPolicy(object)) return { owners: "all", sources: policies(originOf(object)) };
+      if (isFleetPolicy(object) || isSharedCleanup(object))
+        return { owners: "all", sources: policies(originOf(object)) };
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
       if (nodeOf(object) === undefined && setsResolver(object)) return { owners: "all", sources: [] };
       // Where a plan has a policy for a node, the node asks for nothing.
@@ -128,7 +132,11 @@ function concerns(object: Bag): Concern {
     case enactmentKind: {
       const sources = policies(labels[childLabels.policy] ?? labels[enactmentLabels.policy]);
       // Once a node has its addresses by the fleet form, it needs no policy of its own.
-      return { owners: nodes(labels[enactmentLabels.node]), sources, isEvidence: !isServedBy(object) };
+      return {
+        owners: nodes(labels[enactmentLabels.node]),
+        sources,
+        isEvidence: !isFleetEnactment(object) || !isServedBy(object),
+      };
     }
     case "NodeNetworkState":
       return { owners: nodes(name), sources: [], isEvidence: true };
@@ -143,14 +151,15 @@ export const nmstateRecording: Recording = {
   concerns,
   sourceOf: (claim) => keyOfPolicy(policyOfKey(claim)),
   evidenceOf,
-  gone: (objects, facts, releasing, isReset) => goneFromNodes(objects, facts, releasing, isReset),
+  gone: (objects, facts, releasing, isReset, find) => goneFromNodes(objects, facts, releasing, { isReset, find }),
   owners: { unservable: unselectable },
 };
 
 /** The same where policies may have the fleet form. */
 export const fleetRecording: Recording = {
   ...nmstateRecording,
-  gone: (objects, facts, releasing, isReset) => goneFromNodes(objects, facts, releasing, isReset, true),
+  gone: (objects, facts, releasing, isReset, find) =>
+    goneFromNodes(objects, facts, releasing, { isReset, find, mustBeTakenOff: true }),
 };
 
 /** Returns why nodes get no policy: a policy for one node alone needs a hostname label that no other node has. */

@@ -1,6 +1,7 @@
 import { type Allocation, nodeNameOf, ownerOfKey, policyOfKey } from "../../core/index.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import type { Facts, Holdings, Left } from "../contract/integration.ts";
+import { nameOf } from "../contract/object-metadata.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { childName } from "./child.ts";
 import { hasCondition, healthBy } from "./enactment.ts";
@@ -61,9 +62,11 @@ export function whyKept(
   left?: string,
 ): Pick<Left, "why" | "next"> | undefined {
   const name = nodeNameOf(ownerOfKey(line.claim)) ?? "";
-  const child = childOf(line);
+  const child = policy === undefined ? childOf(line) : nameOf(policy);
   const state = `kubectl get nnce ${name}.${child} -o yaml`;
-  if (node === undefined) return whyAfterNode(name, child, { report, policy });
+  const isShared = child !== childOf(line);
+  if (node === undefined)
+    return whyAfterNode(name, isShared ? `nnce ${name}.${child}` : `nncp ${child}`, report, policy);
   if (!isReadyNode(node))
     return {
       why: `node ${name} is not Ready, so that nothing takes it off`,
@@ -85,19 +88,33 @@ export function whyKept(
   if (!namesNic(report, line.interface))
     return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
   if (health !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
-  const cause = causeIn(enactment);
+  return whyFailing(line, { name, child, isShared, state, cause: causeIn(enactment) });
+}
+
+interface Failed {
+  readonly name: string;
+  /** The policy that takes the address off; `isShared`: the addresses of other nodes, too. */
+  readonly child: string;
+  readonly isShared: boolean;
+  readonly state: string;
+  readonly cause: string | undefined;
+}
+
+function whyFailing({ interface: nic }: Allocation, { name, child, isShared, state, cause }: Failed) {
   // NetworkManager refuses to turn a family off in a profile that has DNS servers, and nmstate 2.2.62 does not take them out.
   const correct = cause?.includes(".dns: this property is not allowed")
-    ? `Take the DNS servers out of the NIC's profile on node ${name} (nmcli connection modify ${line.interface} ipv4.dns "" ipv6.dns "")`
+    ? `Take the DNS servers out of the NIC's profile on node ${name} (nmcli connection modify ${nic} ipv4.dns "" ipv6.dns "")`
     : `Correct what its enactment says (${state})`;
   return {
     why: `policy ${child}, which takes it off, failed${cause === undefined ? "" : ` (${cause})`}`,
-    next: `${correct}, and delete policy ${child}: the controller makes it again`,
+    next: isShared
+      ? `${correct}, and delete that: kubectl delete nnce ${name}.${child}. The controller makes it again`
+      : `${correct}, and delete policy ${child}: the controller makes it again`,
   };
 }
 
-function whyAfterNode(name: string, child: string, { report, policy }: Pick<NodeObjects, "report" | "policy">) {
-  const [what, left] = policy === undefined ? ["report", `nns ${name}`] : ["policy", `nncp ${child}`];
+function whyAfterNode(name: string, child: string, report: Bag | undefined, policy: Bag | undefined) {
+  const [what, left] = policy === undefined ? ["report", `nns ${name}`] : ["policy", child];
   if ((policy ?? report) === undefined) return undefined;
   return {
     why: `node ${name} is gone, but its ${what} is still there (kubectl get ${left})`,

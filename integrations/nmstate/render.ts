@@ -1,13 +1,12 @@
 import { byCodeUnit } from "../../core/index.ts";
 import type { SourceObject } from "../../schema/manifest-document.ts";
 import type { ClusterNode } from "../../schema/node.ts";
-import type { Bag } from "../../schema/objects.ts";
 import type { Facts, Holdings, Rendered, RenderedObject } from "../contract/integration.ts";
 import { isServedBy } from "./captured.ts";
 import { childName, fleetName } from "./child.ts";
 import { droppedRoutes } from "./dropped-routes.ts";
 import { parkPolicy, servesLaterNodes } from "./expand.ts";
-import { isFleetPolicy } from "./fleet.ts";
+import { whyNotFleet } from "./fleet.ts";
 import { Leaving } from "./leaving.ts";
 import { isExpanded, type NmstateModel, nodesOf, type OwnPolicy, scopedPolicies } from "./model.ts";
 import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
@@ -16,6 +15,7 @@ import { type DroppedFor, type LeftPolicies, LiveLines, PolicyLines } from "./po
 import { keptOnNodes, withoutMissingNics } from "./releasing.ts";
 import { foreignPolicies, type ScopedPolicy } from "./scoped-policy.ts";
 import { authorityOf } from "./select.ts";
+import { isFleetPolicy } from "./shared-policy.ts";
 import { inLastWave } from "./sync-wave.ts";
 
 /**
@@ -28,12 +28,7 @@ import { inLastWave } from "./sync-wave.ts";
  *  authority Cluster       | the policy itself, parked: the controller expands it
  *  none, and no nodes given| the policy itself
  */
-export function renderPolicies(
-  given: NmstateModel,
-  facts: Facts,
-  held: Holdings,
-  hasFleet: (policy: Bag) => boolean = () => false,
-): Rendered {
+export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings, isFleet = false): Rendered {
   const holdings = facts.find === undefined ? held : withoutMissingNics(held, facts.find);
   const model = facts.authority === "Cluster" ? withoutMetadata(given) : given;
   const nodes = facts.nodes.toSorted((a, b) => byCodeUnit(a.name, b.name));
@@ -57,14 +52,14 @@ export function renderPolicies(
   const lines = new PolicyLines(live, leaving, left, dropped);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => {
-      const objects = hasFleet(one.policy.source) ? fleetObjects : objectsOf;
+      const objects = isFleet && whyNotFleet(one.policy.source) === undefined ? fleetObjects : objectsOf;
       return [one.source, objects(one, { ...facts, nodes }, lines, waits)];
     }),
   );
   const kept = leaving.left(selected, nodes);
   return {
     instead,
-    added: lines.orphans([...selected.keys()], nodes),
+    added: lines.orphans([...selected.keys()], nodes, isFleet),
     left: find === undefined ? kept : keptOnNodes(held, find, kept),
   };
 }
@@ -100,7 +95,7 @@ function fleetObjects(own: OwnPolicy, facts: Facts, lines: PolicyLines, waits: W
   const isThere = made !== undefined && isFleetPolicy(made);
   const selected = new Set(nodesOf(own, facts).map(({ name }) => name));
   return facts.nodes.flatMap((node): RenderedObject[] => {
-    if (!selected.has(node.name) || waits(policy, node)) return [lines.cleanup(policy, node) ?? []].flat();
+    if (!selected.has(node.name) || waits(policy, node)) return [lines.sharedCleanup(policy, node) ?? []].flat();
     const child = find(keyOfPolicy(childName(policy.name, node.name)));
     const enactment = find(keyOfEnactment(node.name, fleet));
     const isBefore = lines.isGivenBy(child, policy, node) && (enactment === undefined || !isServedBy(enactment));

@@ -1,4 +1,6 @@
 import type { ClusterIntegration } from "../../../integrations/contract/cluster-integration.ts";
+import { isDeleting } from "../../../integrations/contract/object-metadata.ts";
+import { cleanups } from "../../../integrations/nmstate/cleanups.ts";
 import { gates } from "../../../integrations/nmstate/gate.ts";
 import { fleetInCluster, nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
@@ -33,7 +35,7 @@ export class FleetGame extends Game {
   private readonly known = new Map<Machine, Known>();
 
   constructor(seed: number, odds: Odds) {
-    super(seed, odds, false, fleetInCluster, [gates]);
+    super(seed, odds, false, fleetInCluster, [gates, cleanups]);
   }
 
   protected override change(): void {
@@ -94,8 +96,7 @@ export class FleetGame extends Game {
   }
 
   private deleteEnactment(): void {
-    const isFleet = (name: string) => name.endsWith("---fleet");
-    const all = this.all("NodeNetworkConfigurationEnactment").filter(({ metadata }) => isFleet(metadata.name));
+    const all = this.all("NodeNetworkConfigurationEnactment").filter(({ metadata }) => metadata.name.includes("---"));
     const one = all[this.pick(all.length)];
     if (one === undefined) return;
     this.trace.push(`delete enactment ${one.metadata.name}`);
@@ -194,11 +195,14 @@ export class FleetGame extends Game {
     super.checkRest();
     const policies = this.all("NodeNetworkConfigurationPolicy").map(({ metadata }) => metadata.name);
     const wrong = policies.filter((name) => (this.isFleet ? /[a-z]--[a-z]/.test(name) : name.endsWith("---fleet")));
-    const isMissing = this.all("NodeIPPool").length < 2;
+    const left = this.all("NodeNetworkConfigurationEnactment").map(({ metadata }) => metadata.name);
+    wrong.push(...left.filter((name) => name.endsWith("---cleanup")));
+    // Of a policy that cannot be acted upon all stays as it is.
+    const isMissing = this.all("NodeIPPool").filter((one) => !isDeleting(one)).length < 2;
     if (wrong.length > 0 && !isMissing) throw this.broken(`of the other form: ${wrong}`);
     for (const { metadata } of this.all("Node"))
-      for (const label of Object.keys(metadata.labels ?? {}).filter((one) => one.startsWith("gate."))) {
-        const policy = `${label.split("/")[1]}---fleet`;
+      for (const label of Object.keys(metadata.labels ?? {}).filter((one) => /^(gate|cleanup)[.]/.test(one))) {
+        const policy = `${label.split("/")[1]}---${label.startsWith("gate.") ? "fleet" : "cleanup"}`;
         if (this.enactmentOf(metadata.name, policy) === undefined)
           throw this.broken(`${metadata.name} has the gate of ${policy} without an enactment`);
       }

@@ -1,8 +1,10 @@
 import { expect, it } from "vitest";
+import { cleanups } from "../../../integrations/nmstate/cleanups.ts";
 import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
+import { SimReconciler } from "../../support/sim/reconciler.ts";
 
 const policyKind = "NodeNetworkConfigurationPolicy";
 const enactmentKind = "NodeNetworkConfigurationEnactment";
@@ -26,7 +28,20 @@ function begin() {
       const { generation } = asBag(sim.object(policyKind, "a---fleet")?.metadata) ?? {};
       return { ...object, status: { desiredState, capturedStates, conditions, policyGeneration: generation } };
     });
-  return { sim, captured, says, enact };
+  const cleaning = new SimReconciler(cleanups, sim.server);
+  /** As the handler of a node enacts what its enactment has it take off. */
+  const cleanUp = async (node: string) => {
+    await cleaning.pass(1000);
+    const policy = sim.object(policyKind, "a---cleanup");
+    sim.change(enactmentKind, `${node}.a---cleanup`, (object) => {
+      const { capturedStates } = asBag(object.status) as { capturedStates: { cleanup: { state: Bag } } };
+      const { state: desiredState } = capturedStates.cleanup;
+      const { generation: policyGeneration } = asBag(policy?.metadata) ?? {};
+      const conditions = [{ type: "Available", status: "True" }];
+      return { ...object, status: { capturedStates, desiredState, policyGeneration, conditions } };
+    });
+  };
+  return { sim, captured, says, enact, cleanUp, cleaning };
 }
 
 it("a policy becomes one policy for all its nodes, and each has an enactment with its address", async () => {
@@ -80,7 +95,7 @@ it("an enactment that somebody deletes, or its handler makes without addresses, 
 });
 
 it("the address of a node that the policy selects no more stays its own while an enactment may give it", async () => {
-  const { sim } = begin();
+  const { sim, cleanUp, cleaning } = begin();
   await sim.pass(3000);
   sim.change("Node", "n1", ({ metadata, ...rest }) => ({
     ...rest,
@@ -91,13 +106,16 @@ it("the address of a node that the policy selects no more stays its own while an
   expect(sim.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
   expect(sim.object(enactmentKind, "n1.a---fleet")).toBeDefined();
   sim.remove(enactmentKind, "n1.a---fleet");
-  sim.enact("a--n1", "n1", "Available");
+  await cleanUp("n1");
   await sim.pass(60_000);
   expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
+  expect(sim.object(enactmentKind, "n1.a---cleanup")).toBeUndefined();
+  await cleaning.pass(31_000);
+  expect(sim.all(policyKind).map(({ metadata }) => metadata.name)).toEqual(["a", "a---fleet"]);
 });
 
 it("the address of an enactment that somebody deletes while its handler applies it is free once a clean-up policy is enacted, and not before", async () => {
-  const { sim } = begin();
+  const { sim, cleanUp } = begin();
   await sim.pass(3000);
   const labels = { "kubernetes.io/hostname": "n1" };
   sim.change("Node", "n1", ({ metadata, ...rest }) => ({ ...rest, metadata: { ...asBag(metadata), labels } }));
@@ -105,8 +123,7 @@ it("the address of an enactment that somebody deletes while its handler applies 
   sim.remove(enactmentKind, "n1.a---fleet");
   await sim.pass(60_000);
   expect(sim.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
-  expect(sim.object(policyKind, "a--n1")).toBeDefined();
-  sim.enact("a--n1", "n1", "Available");
+  await cleanUp("n1");
   await sim.pass(60_000);
   expect(sim.lines()).toEqual(["10.0.1.2 Node/n2/a/address"]);
 });

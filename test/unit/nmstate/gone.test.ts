@@ -26,6 +26,7 @@ function report(text: string, second: string): Bag {
 function enactment(condition: string, second: string, policyGeneration = 1): Bag {
   const conditions = [{ type: condition, status: "True", lastTransitionTime: at(second) }];
   return {
+    apiVersion: "nmstate.io/v1beta1",
     kind: "NodeNetworkConfigurationEnactment",
     metadata: { name: "n.a--n" },
     status: { policyGeneration, conditions },
@@ -38,7 +39,7 @@ function other(lists: string, condition: string): Bag[] {
   const metadata = { name: "b--n", generation: 1 };
   const made = enactment(condition, "4");
   return [
-    { kind: "NodeNetworkConfigurationPolicy", metadata, spec: giving(nic, addresses) },
+    { apiVersion: "nmstate.io/v1", kind: "NodeNetworkConfigurationPolicy", metadata, spec: giving(nic, addresses) },
     { ...made, metadata: { name: "n.b--n" } },
   ];
 }
@@ -47,7 +48,11 @@ function giving(name: string | undefined, ips: readonly string[]): Bag {
   return { desiredState: { interfaces: [{ name, ipv4: { enabled: true, address: ips.map((ip) => ({ ip })) } }] } };
 }
 
-const child: Bag = { kind: "NodeNetworkConfigurationPolicy", metadata: { name: "a--n", generation: 1 } };
+const child: Bag = {
+  apiVersion: "nmstate.io/v1",
+  kind: "NodeNetworkConfigurationPolicy",
+  metadata: { name: "a--n", generation: 1 },
+};
 
 describe("goneFromNodes", () => {
   it.each(
@@ -147,7 +152,8 @@ describe("goneFromNodes", () => {
       ...(cell("child")[0] === "yes" ? [child] : []),
       ...(enacted === undefined ? [] : [made]),
     ];
-    const gone = (isReset: boolean) => goneFromNodes(objects, { nodes, pools: new Map() }, [line], isReset).length > 0;
+    const gone = (isReset: boolean) =>
+      goneFromNodes(objects, { nodes, pools: new Map() }, [line], { isReset }).length > 0;
     expect([gone(false), gone(true)]).toEqual([cell("gone")[0] === "yes", cell("in a reset")[0] === "yes"]);
   });
 
@@ -178,10 +184,11 @@ describe("goneFromNodes", () => {
     const status = { currentState: { interfaces: [{ name: "eth1", state, ipv4 }] } };
     const isCleanedUp = cell("cleaned up")[0] === "yes";
     const objects = [
-      { kind: "NodeNetworkState", metadata: { name: "n" }, status },
+      { apiVersion: "nmstate.io/v1beta1", kind: "NodeNetworkState", metadata: { name: "n" }, status },
       ...(isCleanedUp ? [{ ...child, spec: giving("eth1", []) }, enactment("Available", "4")] : []),
     ];
-    const gone = (isReset: boolean) => goneFromNodes(objects, { nodes, pools: new Map() }, [line], isReset).length > 0;
+    const gone = (isReset: boolean) =>
+      goneFromNodes(objects, { nodes, pools: new Map() }, [line], { isReset }).length > 0;
     expect([gone(false), gone(true)]).toEqual([cell("gone")[0] === "yes", cell("in a reset")[0] === "yes"]);
   });
 
@@ -189,12 +196,9 @@ describe("goneFromNodes", () => {
     const nodes: ClusterNode[] = [{ name: "n", labels: new Map(), bare: false }];
     const gives = (...ips: string[]) => ({ ...child, spec: giving("eth1", ips) });
     const gone = (policy: Bag, condition: string) =>
-      goneFromNodes(
-        [report("eth1", "5"), policy, enactment(condition, "4")],
-        { nodes, pools: new Map() },
-        [line],
+      goneFromNodes([report("eth1", "5"), policy, enactment(condition, "4")], { nodes, pools: new Map() }, [line], {
         isReset,
-      );
+      });
     expect(gone(gives("10.0.0.4"), "Available")).toEqual([]);
     expect(gone(gives("10.0.0.4"), "Failing")).toEqual([]);
     expect(gone(gives(), "Available")).toEqual([line]);

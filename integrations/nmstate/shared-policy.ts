@@ -1,0 +1,48 @@
+import { childLabels } from "../../schema/node.ts";
+import type { Bag } from "../../schema/objects.ts";
+import { isManaged } from "../contract/managed-by.ts";
+import { labelsOf, nameOf } from "../contract/object-metadata.ts";
+import { cleanupName, fleetName } from "./child.ts";
+
+/*
+ * Of a policy in the fleet form the controller makes policies for many nodes: one that gives addresses, and, while some are to be taken
+ * off, one that does that. A label of the Node, the gate, lets such a policy select a node once its enactment captures what it needs.
+ */
+
+/** Such a policy selects the nodes whose gate has this value. */
+export const openGate = "open";
+
+const gatePrefix = "gate.nodeippool.nmstate.io/";
+const cleanupGatePrefix = "cleanup.nodeippool.nmstate.io/";
+
+/** Returns the label of the nodes that have their addresses for a policy. */
+export function gateOf(policy: string): string {
+  return `${gatePrefix}${policy}`;
+}
+
+/** Returns the label of the nodes that have in their enactments what is to be taken off for a policy. */
+export function cleanupGateOf(policy: string): string {
+  return `${cleanupGatePrefix}${policy}`;
+}
+
+export function isGate(label: string): boolean {
+  return label.startsWith(gatePrefix) || label.startsWith(cleanupGatePrefix);
+}
+
+/** Evaluates to nothing, so that a handler without captured states refuses the policy. */
+export const neverMatches = 'interfaces.name=="allocated by nodeippool"';
+
+/** Returns the name of the policy that such an object was made of. */
+export function originOf(object: Bag): string {
+  return `${labelsOf(object)[childLabels.policy]}`;
+}
+
+/** Returns whether an object is the one policy that gives addresses to the nodes of another. */
+export function isFleetPolicy(object: Bag): boolean {
+  return isManaged(object) && nameOf(object) === fleetName(originOf(object));
+}
+
+/** Returns whether an object is the one policy that takes addresses of another off nodes. */
+export function isSharedCleanup(object: Bag): boolean {
+  return isManaged(object) && nameOf(object) === cleanupName(originOf(object));
+}

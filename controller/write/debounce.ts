@@ -16,7 +16,7 @@ export class Debounce {
     const left: number[] = [];
     const due = steps.filter((step) => {
       if (!("after" in step) || step.after === undefined) return true;
-      const key = step.verb === "warn" ? step.about : uidOf(step.object);
+      const key = step.verb === "warn" ? step.about : uidOf({ ...step.object });
       const start = before?.get(key) ?? now;
       since.set(key, start);
       const ms = start + step.after - now;

@@ -6,7 +6,13 @@ import { keyOf } from "./object-metadata.ts";
 export type Step =
   | { readonly verb: "create"; readonly object: RenderedObject }
   /** Sees to it that an object of the controller says this: creates it, or puts it in the place of what `there` says. */
-  | { readonly verb: "put"; readonly object: RenderedObject; readonly there: Bag | undefined }
+  | {
+      readonly verb: "put";
+      readonly object: RenderedObject;
+      readonly there: Bag | undefined;
+      /** As for a change. */
+      readonly after?: number;
+    }
   | {
       readonly verb: "delete";
       readonly object: Bag;

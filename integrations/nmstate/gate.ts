@@ -25,6 +25,7 @@ const retryLabel = `${ownPrefix}retry`;
  *  the enactment of the node                                | the gate | the handler is to look
  *  ---------------------------------------------------------+----------+---------------------------------------------------
  *  none, or its policy is gone                              | closed   | no
+ *  that of a clean-up whose policy is still to come         | open     | no: it looks once the policy comes
  *  a handler has made that of a clean-up anew               | closed   | no: it deletes the enactment
  *  lacks an address of a capture, or what is to be taken off| closed   | no
  *  has all, but a clean-up would take them off again: one of| closed   | no
@@ -101,6 +102,8 @@ interface GateState {
 
 function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
   const policy = find(keyOfPolicy(policyOfEnactment(enactment)));
+  if (policy === undefined && isOwnCleanup(enactment) && nicsOff(enactment).length > 0)
+    return { enactment, gate: cleanupGateOf(originOf(enactment)), isOpen: true, mustLook: false };
   if (policy === undefined || isDeleting(policy)) return undefined;
   const isCleanup = isSharedCleanup(policy);
   if (isCleanup && !isManaged(enactment)) return undefined;

@@ -25,6 +25,11 @@ export function cleanupGateOf(policy: string): string {
   return `${cleanupGatePrefix}${policy}`;
 }
 
+/** Returns the policy whose such gate a label is, in a list; none if it is another label. */
+export function policyOfCleanupGate(label: string): string[] {
+  return label.startsWith(cleanupGatePrefix) ? [label.slice(cleanupGatePrefix.length)] : [];
+}
+
 export function isGate(label: string): boolean {
   return label.startsWith(gatePrefix) || label.startsWith(cleanupGatePrefix);
 }

@@ -31,7 +31,7 @@ function begin() {
   const cleaning = new SimReconciler(cleanups, sim.server);
   /** As the handler of a node enacts what its enactment has it take off. */
   const cleanUp = async (node: string) => {
-    await cleaning.pass(1000);
+    await cleaning.pass(3000);
     const policy = sim.object(policyKind, "a---cleanup");
     sim.change(enactmentKind, `${node}.a---cleanup`, (object) => {
       const { capturedStates } = asBag(object.status) as { capturedStates: { cleanup: { state: Bag } } };

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { managedBy } from "../../../integrations/contract/managed-by.ts";
 import { keyOf } from "../../../integrations/contract/object-metadata.ts";
+import { cleanupEnactment, sharedCleanup } from "../../../integrations/nmstate/cleanup-form.ts";
 import { gates } from "../../../integrations/nmstate/gate.ts";
 import { asBag, type Bag } from "../../../schema/objects.ts";
 
@@ -82,6 +83,45 @@ it("a clean-up policy of the node closes the gate", () => {
     spec: { desiredState: { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] } },
   };
   expect(labelsFor({ [gate]: "open" }, enactment(both), [policy, own])).toEqual({ [gate]: null });
+});
+
+const cleanup = sharedCleanup("b");
+const cleanupGate = "cleanup.nodeippool.nmstate.io/b";
+const marked = {
+  ...cleanup,
+  metadata: { ...cleanup.metadata, labels: { ...managedBy, ...asBag(cleanup.metadata.labels) } },
+};
+const off = (nic: string, status: Bag = {}, own: Bag = managedBy): Bag => {
+  const desiredState = { interfaces: [{ name: nic, ipv4: { enabled: false } }] };
+  const {
+    metadata,
+    status: captured,
+    ...rest
+  } = cleanupEnactment("b", { name: "n1", labels: new Map(), bare: false }, desiredState);
+  const labels = { ...asBag(metadata.labels), ...own };
+  return { ...rest, metadata: { ...metadata, labels }, status: { ...asBag(captured), ...status } };
+};
+
+it.each<[string, Bag, Bag, Bag | undefined]>([
+  ["what is to be taken off is there", {}, off("eth9"), { [cleanupGate]: "open", [retry]: text }],
+  ["it is taken off", { [cleanupGate]: "open" }, off("eth9", { isDesired: true, ...is("Available") }), undefined],
+  ["the handler wrote over it", { [cleanupGate]: "open" }, off("eth9", is("Available")), { [retry]: text }],
+  ["a handler made it anew", { [cleanupGate]: "open" }, off("eth9", {}, {}), { [cleanupGate]: null }],
+])("a clean-up of many nodes: %s", (_, labels, made, expected) => {
+  expect(labelsFor(labels, made, [marked])).toEqual(expected);
+});
+
+it("where a clean-up takes addresses off a NIC, no other policy gives it one meanwhile", () => {
+  const there = node({ role: "worker" });
+  const find = (key: string) => [policy, marked].find((one) => keyOf(one) === key);
+  const gatesBeside = (nic: string) => {
+    const [step] = gates.steps("n1", [there, enactment(both), off(nic)], find);
+    return Object.keys(asBag(asBag((step as { fields: Bag }).fields.metadata)?.labels) ?? {});
+  };
+  expect([gatesBeside("eth1"), gatesBeside("eth9")]).toEqual([
+    [cleanupGate, retry],
+    [gate, cleanupGate, retry],
+  ]);
 });
 
 it("a handler is to look once for each thing that happened, and not again", () => {

@@ -59,8 +59,9 @@ test("a policy becomes one policy, and each node has its addresses", async () =>
   for (const node of lab.nodes.values())
     for (const address of ["10.10.10.1", "10.10.10.2", "10.10.10.3"]) expect(await ping(node, address)).toBe(true);
   expect(await policies()).toBe("static-ip static-ip---fleet");
-  const shown = await lab.cluster.kubectl(["get", "nncp"]);
-  expect(readFileSync(join(root, "docs/fleet.md"), "utf8")).toContain(shown.trim());
+  const page = readFileSync(join(root, "docs/fleet.md"), "utf8");
+  const isShown = async () => page.includes((await lab.cluster.kubectl(["get", "nncp"])).trim());
+  await until(isShown, "the page shows what kubectl prints");
 });
 
 test("a node that joins gets its addresses, and the others keep theirs", async () => {

@@ -1,4 +1,5 @@
 import { type Allocation, ownerOfKey, type Plan } from "../../core/index.ts";
+import type { Facts } from "../../integrations/contract/integration.ts";
 import { isManaged } from "../../integrations/contract/managed-by.ts";
 import { kindOf, nameOfKind, objectKey } from "../../integrations/contract/object-key.ts";
 import type { Recording } from "../../integrations/contract/recording.ts";
@@ -80,15 +81,27 @@ export class Proof {
 
   /** Those that integrations say to be off their owners. */
   proven(lines: readonly Allocation[], inputs: Inputs, isReset: boolean): Allocation[] {
-    if (lines.length === 0) return [];
-    // What was made for an owner alone, and what lists it with others.
-    const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
-    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
     const facts = factsOf(this.world, inputs);
     return this.deps.integrations.flatMap(({ recording, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));
-      return own.length === 0 ? [] : (recording.gone(objects, facts, own, isReset, (key) => this.world.get(key)) ?? []);
+      return own.length === 0 ? [] : this.provenBy(recording, own, facts, isReset);
     });
+  }
+
+  /** Those that one integration says to be off their owners. An owner whose objects it cannot read keeps its lines, and holds up no other. */
+  private provenBy(recording: Recording, lines: readonly Allocation[], facts: Facts, isReset: boolean): Allocation[] {
+    // What was made for an owner alone, and what lists it with others.
+    const owners = new Set(lines.flatMap(({ claim }) => [ownerOfKey(claim), this.sourceOf(claim) ?? ""]));
+    const objects = [...owners].flatMap((owner) => this.world.ofOwner(owner));
+    try {
+      return [...recording.gone(objects, facts, lines, isReset, (key) => this.world.get(key))];
+    } catch (error) {
+      const byOwner = [...Map.groupBy(lines, ({ claim }) => ownerOfKey(claim))];
+      if (byOwner.length > 1) return byOwner.flatMap(([, some]) => this.provenBy(recording, some, facts, isReset));
+      const message = "the controller cannot read what shows whether this owner has its addresses: they stay its own";
+      this.deps.log({ level: "error", message, owner: byOwner[0]?.[0], error });
+      return [];
+    }
   }
 
   /** Asks the server for all objects of a kind, where any of them may have one of these addresses. */

@@ -2,14 +2,14 @@ import { familyOf, type Pool } from "../../core/index.ts";
 import { childLabels, ownPrefix } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { poolOfCapture, type Reference } from "../../schema/template.ts";
-import { uidOf } from "../contract/object-metadata.ts";
+import { nameOf, uidOf } from "../contract/object-metadata.ts";
 import { capturedBy } from "./captured.ts";
 import { fleetName, labelValue } from "./child.ts";
 import { fill, literalOf } from "./expand.ts";
 import { asDesiredState, asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { selectorOf } from "./select.ts";
-import { gateOf, neverMatches, openGate } from "./shared-policy.ts";
+import { gateOf, hasGates, neverMatches, openGate } from "./shared-policy.ts";
 
 /*
  * The fleet form: one policy for all nodes that a parked policy selects. A handler takes the captured states of an enactment as the cache
@@ -25,6 +25,7 @@ export const retryAnnotation = `${ownPrefix}retry`;
  */
 export function whyNotFleet(policy: Bag): string | undefined {
   const { capture = {}, desiredState } = asPolicy(policy).spec;
+  if (!hasGates(nameOf(policy))) return "its name has more than 63 characters";
   const isOfPool = (one: unknown) => typeof one === "string" && typeof poolOfCapture(one) === "string";
   const own = Object.keys(capture).find((name) => !isOfPool(capture[name]));
   if (own !== undefined) return `capture ${own} is not of a pool`;

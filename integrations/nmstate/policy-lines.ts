@@ -13,6 +13,7 @@ import { asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { nicsIn } from "./releasing.ts";
 import { claimName } from "./select.ts";
+import { hasGates } from "./shared-policy.ts";
 import { inItsWave } from "./sync-wave.ts";
 import { isGivenBy, listsOf } from "./taken-off.ts";
 
@@ -124,6 +125,6 @@ export class PolicyLines {
 
 /** Returns what one policy for many nodes does in the place of a clean-up policy. One with captures of its own reads the node, so it stays. */
 function shared({ name }: Origin, node: ClusterNode, cleanup: PolicyObject | undefined): RenderedObject | undefined {
-  if (cleanup === undefined || cleanup.spec.capture !== undefined) return cleanup;
+  if (cleanup === undefined || cleanup.spec.capture !== undefined || !hasGates(name)) return cleanup;
   return cleanupEnactment(name, node, cleanup.spec.desiredState);
 }

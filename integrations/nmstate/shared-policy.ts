@@ -15,6 +15,11 @@ export const openGate = "open";
 const gatePrefix = "gate.nodeippool.nmstate.io/";
 const cleanupGatePrefix = "cleanup.nodeippool.nmstate.io/";
 
+/** Returns whether a policy may have gates: the name of a label is as long at most. */
+export function hasGates(policy: string): boolean {
+  return policy.length <= 63;
+}
+
 /** Returns the label of the nodes that have their addresses for a policy. */
 export function gateOf(policy: string): string {
   return `${gatePrefix}${policy}`;

@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import { cleanups } from "../../../integrations/nmstate/cleanups.ts";
+import { whyNotFleet } from "../../../integrations/nmstate/fleet.ts";
 import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
@@ -191,4 +192,19 @@ it("a lost record is read off the enactments", async () => {
   const next = new SimController(undefined, undefined, undefined, [fleetInCluster], sim.server);
   await next.pass(60_000);
   expect(next.lines().sort()).toEqual(lines.sort());
+});
+
+it.each([
+  ["a".repeat(64), {}, "its name has more than 63 characters"],
+  ["a", { capture: { one: "ippool.p.allocate", nic: 'interfaces.name=="eth9"' } }, "capture nic is not of a pool"],
+  [
+    "a",
+    { desiredState: { interfaces: [], "dns-resolver": { config: { server: ["10.0.0.53"] } } } },
+    "it sets DNS servers",
+  ],
+  ["a", { desiredState: { interfaces: [{ name: "eth1" }] } }, "its desired state has no address of a pool"],
+])("policy %s keeps a policy for each node with %j", (name, spec, why) => {
+  const whole = policy(name, "p", "eth1") as Bag;
+  expect(whyNotFleet({ ...whole, spec: { ...asBag(whole.spec), ...spec } })).toBe(why);
+  expect(whyNotFleet(policy("a", "p", "eth1"))).toBeUndefined();
 });

@@ -35,40 +35,45 @@ const retryLabel = `${ownPrefix}retry`;
  *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
  *  has all, and its desired state lacks one                 | open     | yes: it looked before, or wrote over them since
  *  is aborted, and no other node fails any more             | open     | yes
+ *
+ * `isFleet`: policies have the fleet form; otherwise only those that have a gate are looked at, as after a downgrade.
  */
-export const gates: Reconciler = {
-  kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
-  belongsTo: (object) => {
-    if (object.kind === "Node") return [nameOf(object)];
-    if (object.kind !== policyKind) return isShared(object) ? [nodeOfEnactment(object)] : [];
-    if (isFleetPolicy(object) || isSharedCleanup(object)) return "all";
-    return givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
-  },
-  steps: (_, belonging, find) => {
-    const node = belonging.find(({ kind }) => kind === "Node");
-    if (node === undefined) return [];
-    const enactments = belonging.filter(({ kind }) => kind === enactmentKind);
-    const cleanups = belonging.filter((one) => one.kind === policyKind || isOwnCleanup(one)).map(nicsOff);
-    const isInTheWay = (one: Bag) => capturedIn(one).some(({ nic }) => cleanups.some((nics) => nics.includes(nic)));
-    const seen = enactments.flatMap((one) => (isInTheWay(one) ? [] : (stateOf(one, node, find) ?? [])));
-    const open = new Set(seen.flatMap(({ gate, isOpen }) => (isOpen ? gate : [])));
-    const labels = labelsOf(node);
-    const closed = Object.keys(labels).filter((label) => isGate(label) && !open.has(label));
-    const retry = lookOf(seen.filter(({ mustLook }) => mustLook));
-    const wanted = [
-      ...[...open].map((label) => [label, openGate] as const),
-      ...(retry === undefined ? [] : [[retryLabel, retry] as const]),
-    ];
-    const changes = [
-      ...wanted.filter(([label, value]) => labels[label] !== value),
-      ...closed.map((label) => [label, null] as const),
-    ];
-    if (changes.length === 0) return [];
-    return [
-      { verb: "change", object: node, fields: { metadata: { labels: Object.fromEntries(changes) } } },
-    ] satisfies Step[];
-  },
-};
+export function gates(isFleet: boolean): Reconciler {
+  return {
+    kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
+    belongsTo: (object) => {
+      if (object.kind === "Node") return isFleet || Object.keys(labelsOf(object)).some(isGate) ? [nameOf(object)] : [];
+      if (object.kind !== policyKind) return isShared(object) ? [nodeOfEnactment(object)] : [];
+      if (isFleetPolicy(object) || isSharedCleanup(object)) return "all";
+      return isFleet && givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
+    },
+    steps: (_, belonging, find) => {
+      const node = belonging.find(({ kind }) => kind === "Node");
+      return node === undefined ? [] : stepsFor(node, belonging, find);
+    },
+  };
+}
+
+function stepsFor(node: Bag, belonging: readonly Bag[], find: (key: string) => Bag | undefined): Step[] {
+  const enactments = belonging.filter(({ kind }) => kind === enactmentKind);
+  const cleanups = belonging.filter((one) => one.kind === policyKind || isOwnCleanup(one)).map(nicsOff);
+  const isInTheWay = (one: Bag) => capturedIn(one).some(({ nic }) => cleanups.some((nics) => nics.includes(nic)));
+  const seen = enactments.flatMap((one) => (isInTheWay(one) ? [] : (stateOf(one, node, find) ?? [])));
+  const open = new Set(seen.flatMap(({ gate, isOpen }) => (isOpen ? gate : [])));
+  const labels = labelsOf(node);
+  const closed = Object.keys(labels).filter((label) => isGate(label) && !open.has(label));
+  const retry = lookOf(seen.filter(({ mustLook }) => mustLook));
+  const wanted = [
+    ...[...open].map((label) => [label, openGate] as const),
+    ...(retry === undefined ? [] : [[retryLabel, retry] as const]),
+  ];
+  const changes = [
+    ...wanted.filter(([label, value]) => labels[label] !== value),
+    ...closed.map((label) => [label, null] as const),
+  ];
+  if (changes.length === 0) return [];
+  return [{ verb: "change", object: node, fields: { metadata: { labels: Object.fromEntries(changes) } } }];
+}
 
 /** Returns whether an enactment is of a policy for many nodes. */
 function isShared(enactment: Bag): boolean {

@@ -9,6 +9,6 @@ export const nmstateSystem: System = {
   plan: nmstate,
   inCluster: ({ fleet = false }) => ({
     integration: fleet ? fleetInCluster : nmstateInCluster,
-    reconcilers: [gates, cleanups],
+    reconcilers: [gates(fleet), cleanups],
   }),
 };

@@ -35,7 +35,7 @@ export class FleetGame extends Game {
   private readonly known = new Map<Machine, Known>();
 
   constructor(seed: number, odds: Odds) {
-    super(seed, odds, false, fleetInCluster, [gates, cleanups]);
+    super(seed, odds, false, fleetInCluster);
   }
 
   protected override change(): void {
@@ -65,6 +65,10 @@ export class FleetGame extends Game {
 
   protected override served(): readonly ClusterIntegration[] {
     return [this.isFleet ? fleetInCluster : nmstateInCluster];
+  }
+
+  protected override reconcilers() {
+    return [gates(this.isFleet), cleanups];
   }
 
   /** An upgrade, or a downgrade. */

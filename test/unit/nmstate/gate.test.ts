@@ -34,7 +34,7 @@ function labelsFor(labels: Bag, made: Bag | undefined, policies: readonly Bag[] 
     node({ role: "worker", ...labels }),
     (key: string) => policies.find((one) => keyOf(one) === key),
   ];
-  const [step] = gates.steps("n1", made === undefined ? [there] : [there, made], find);
+  const [step] = gates(true).steps("n1", made === undefined ? [there] : [there, made], find);
   return step === undefined ? undefined : asBag(asBag((step as { fields: Bag }).fields.metadata)?.labels);
 }
 
@@ -115,7 +115,7 @@ it("where a clean-up takes addresses off a NIC, no other policy gives it one mea
   const there = node({ role: "worker" });
   const find = (key: string) => [policy, marked].find((one) => keyOf(one) === key);
   const gatesBeside = (nic: string) => {
-    const [step] = gates.steps("n1", [there, enactment(both), off(nic)], find);
+    const [step] = gates(true).steps("n1", [there, enactment(both), off(nic)], find);
     return Object.keys(asBag(asBag((step as { fields: Bag }).fields.metadata)?.labels) ?? {});
   };
   expect([gatesBeside("eth1"), gatesBeside("eth9")]).toEqual([

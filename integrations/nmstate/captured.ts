@@ -10,6 +10,9 @@ import { hasCondition } from "./enactment.ts";
 import { asCaptured, asEnactment } from "./objects.ts";
 import type { Policy } from "./policy.ts";
 
+/** Stands in an enactment for a NIC whose name is unknown. */
+export const unknownNic = "allocated";
+
 /** The labels by which a handler knows an enactment. */
 export const enactmentLabels = { policy: "nmstate.io/policy", node: "nmstate.io/node" };
 
@@ -24,7 +27,7 @@ export function fleetEnactment(
     if (!used.has(capture)) return [];
     const listed = { ip: formatAddress(address), "prefix-length": pool.prefix.length };
     const family = { enabled: true, address: [listed] };
-    const nic = { name: captures.get(capture)?.interface ?? "allocated", type: "ethernet", state: "up" };
+    const nic = { name: captures.get(capture)?.interface ?? unknownNic, type: "ethernet", state: "up" };
     return [[capture, { interfaces: [{ ...nic, [`ipv${familyOf(address)}`]: family }] }]];
   });
   return enactmentOf(name, fleetName(name), node, Object.fromEntries(states));
@@ -118,7 +121,7 @@ export function usesOfEnactment({ object, at }: LocatedObject, found: Findings):
     if (address === undefined || node === undefined) continue;
     const place = at(["status", "capturedStates", capture], capture);
     found.uses.push({
-      ...useOf(address, undefined, nic === "allocated" ? undefined : nic, place),
+      ...useOf(address, undefined, nic === unknownNic ? undefined : nic, place),
       owner: nodeOwner(node),
     });
   }

@@ -1,23 +1,28 @@
-import { ownPrefix } from "../../schema/node.ts";
 import { type Bag, conditionOf } from "../../schema/objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { annotationsOf, isDeleting, keyOf, labelsOf, nameOf, uidOf } from "../contract/object-metadata.ts";
 import type { Reconciler } from "../contract/reconciler.ts";
 import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
-import { capturedIn, isFleetEnactment, nodeOfEnactment, policyOfEnactment } from "./captured.ts";
-import { childName, cleanupName, hashOf, nodeOf } from "./child.ts";
+import { capturedIn, isFleetEnactment, nodeOfEnactment, policyOfEnactment, unknownNic } from "./captured.ts";
+import { childName, hashOf, nodeOf } from "./child.ts";
 import { cleanedBy, isCleanupEnactment, saidIn } from "./cleanup-form.ts";
 import { hasCondition } from "./enactment.ts";
 import { retryAnnotation } from "./fleet.ts";
-import { keyOfEnactment, keyOfPolicy } from "./node-objects.ts";
+import { keyOfPolicy } from "./node-objects.ts";
 import { asDesiredState, asEnactment, asPolicy } from "./objects.ts";
 import { enactmentKind, nmstateKinds, policyKind } from "./recording.ts";
-import { cleanupGateOf, gateOf, isFleetPolicy, isGate, isSharedCleanup, openGate, originOf } from "./shared-policy.ts";
+import {
+  cleanupGateOf,
+  gateOf,
+  isFleetPolicy,
+  isGate,
+  isSharedCleanup,
+  openGate,
+  originOf,
+  retryLabel,
+} from "./shared-policy.ts";
 import { listsOf } from "./taken-off.ts";
-
-/** A change of it has the handler of a node look at the policies of the node. */
-const retryLabel = `${ownPrefix}retry`;
 
 /**
  * Opens and closes the gates of a node: labels by which policies for many nodes select it.
@@ -28,8 +33,8 @@ const retryLabel = `${ownPrefix}retry`;
  *  that of a clean-up whose policy is still to come         | open     | no: it looks once the policy comes
  *  a handler has made that of a clean-up anew               | closed   | no: it deletes the enactment
  *  lacks an address of a capture, or what is to be taken off| closed   | no
- *  has all, but a clean-up would take them off again: one of| closed   | no
- *   the same policy, or on the same NIC                     |          |
+ *  has all, but a clean-up would take them off again: it is | closed   | no
+ *   on the same NIC                                         |          |
  *  has all, and the policy no longer selects the node       | closed   | yes: it deletes the enactment
  *  has all, and a handler is at work                        | open     | no
  *  has all, and its desired state has them                  | open     | no: how it fares is the handler's business
@@ -56,9 +61,13 @@ export function gates(isFleet: boolean): Reconciler {
 
 function stepsFor(node: Bag, belonging: readonly Bag[], find: (key: string) => Bag | undefined): Step[] {
   const enactments = belonging.filter(({ kind }) => kind === enactmentKind);
-  const cleanups = belonging.filter((one) => one.kind === policyKind || isOwnCleanup(one)).map(nicsOff);
-  const isInTheWay = (one: Bag) => capturedIn(one).some(({ nic }) => cleanups.some((nics) => nics.includes(nic)));
-  const seen = enactments.flatMap((one) => (isInTheWay(one) ? [] : (stateOf(one, node, find) ?? [])));
+  const cleanups = belonging.filter((one) => one.kind === policyKind || isOwnCleanup(one));
+  const seen = enactments.flatMap((one) => {
+    const policy = find(keyOfPolicy(policyOfEnactment(one)));
+    const own = policy && find(keyOfPolicy(childName(originOf(policy), nameOf(node))));
+    const all = own !== undefined && givesNone(own) ? [...cleanups, own] : cleanups;
+    return isFleetEnactment(one) && isCleanedUp(one, all) ? [] : (stateOf(one, node, find) ?? []);
+  });
   const open = new Set(seen.flatMap(({ gate, isOpen }) => (isOpen ? gate : [])));
   const labels = labelsOf(node);
   const closed = Object.keys(labels).filter((label) => isGate(label) && !open.has(label));
@@ -112,7 +121,7 @@ function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefin
   if (policy === undefined || isDeleting(policy)) return undefined;
   const isCleanup = isSharedCleanup(policy);
   if (isCleanup && !isManaged(enactment)) return undefined;
-  if (!isCleanup && (!isFleetPolicy(policy) || isCleanedUp(nameOf(node), originOf(policy), find))) return undefined;
+  if (!isCleanup && !isFleetPolicy(policy)) return undefined;
   const { nodeSelector, capture = {} } = asPolicy(policy).spec;
   const { isDesired, capturedStates } = asEnactment(enactment).status;
   const captured = new Set(isCleanup ? Object.keys(capturedStates) : capturedIn(enactment).map((one) => one.capture));
@@ -126,14 +135,10 @@ function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefin
   return { enactment, gate, isOpen: isSelected, mustLook: !isSelected || lacks || retry !== undefined, retry };
 }
 
-/** Returns whether addresses of a policy are to be taken off a node. */
-function isCleanedUp(node: string, policy: string, find: (key: string) => Bag | undefined): boolean {
-  const own = find(keyOfPolicy(childName(policy, node)));
-  const shared = find(keyOfEnactment(node, cleanupName(policy)));
-  return (
-    (own !== undefined && givesNone(own)) ||
-    (shared !== undefined && isOwnCleanup(shared) && nicsOff(shared).length > 0)
-  );
+/** Returns whether one of these clean-ups takes addresses off a NIC to which an enactment gives one. It may be any NIC whose name is unknown. */
+function isCleanedUp(enactment: Bag, cleanups: readonly Bag[]): boolean {
+  const nics = new Set(cleanups.flatMap(nicsOff));
+  return nics.size > 0 && capturedIn(enactment).some(({ nic }) => nic === unknownNic || nics.has(nic));
 }
 
 /** Returns a text that is another one once a handler has looked in vain, or has written over an address; undefined if nobody has to look. */

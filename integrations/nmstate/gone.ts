@@ -1,6 +1,6 @@
 import { type Allocation, familyOf, nodeNameOf, ownerOfKey, parseAddress, policyOfKey } from "../../core/index.ts";
 import { emptyFindings } from "../../schema/findings.ts";
-import { childLabels } from "../../schema/node.ts";
+import { type ClusterNode, childLabels } from "../../schema/node.ts";
 import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
@@ -14,6 +14,7 @@ import { readReport } from "./node-report.ts";
 import { asEnactment, asPolicy, asReport } from "./objects.ts";
 import { provenGone } from "./proven-gone.ts";
 import { isTrying, namesNic, nicsIn } from "./releasing.ts";
+import { wasGated } from "./shared-policy.ts";
 import { isGivenBy, isTakenOff, type Lists, listsOf } from "./taken-off.ts";
 
 interface Circumstances {
@@ -43,8 +44,8 @@ interface Circumstances {
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
  *  there    | shows the NIC without the address | none, but another one gives it               | in doubt; gone in a reset
- *  there    | shows the NIC without the address | none, nor is it enacted                      | gone; in doubt if `mustBeTakenOff`,
- *           |                                   |  unless an enactment of the fleet form gives the NIC another one |
+ *  there    | shows the NIC without the address | any; an enactment of the fleet form gives the NIC another one | gone
+ *  there    | shows the NIC without the address | none, nor is it enacted                      | gone; in doubt if `mustBeTakenOff`
  *  there    | names the NIC otherwise           | any other, or none                           | in doubt
  *  there    | does not name the NIC             | on its way                                   | in doubt
  *  there    | does not name the NIC             | any other, or none                           | in doubt; gone in a reset
@@ -65,7 +66,7 @@ interface Circumstances {
  *  had a clean-up, link or not      | up        | off, or with a list         | is off
  *
  * `mustBeTakenOff`: nothing outlives an enactment of the fleet form that somebody deletes while its handler still applies it. A clean-up
- * policy that is enacted does: a handler applies one policy after the other.
+ * policy that is enacted does: a handler applies one policy after the other. So it is, too, after a downgrade, on nodes that had the fleet form.
  *
  * A handler reports a state once and then only another one, so most reports stay older than the enactment that leads to them.
  * The times of both are by the clock of the same node, in seconds; so "before" is in an earlier second.
@@ -76,7 +77,7 @@ export function goneFromNodes(
   releasing: readonly Allocation[],
   { isReset = false, mustBeTakenOff = false, find: findOther = () => undefined }: Circumstances = {},
 ): Allocation[] {
-  const there = new Set(nodes.map(({ name }) => name));
+  const there = new Map(nodes.map((node) => [node.name, node]));
   const byKey = new Map(objects.map((object) => [keyOf(object), object]));
   const find = (key: string) => byKey.get(key) ?? findOther(key);
   const reports = objects.filter(({ kind }) => kind === "NodeNetworkState");
@@ -86,10 +87,12 @@ export function goneFromNodes(
   const proven = new Set(off);
   const unused = new Set(kept.flatMap(({ line, isInUse }) => (isInUse ? [] : line)));
   const policies = objects.filter(({ kind }) => kind === "NodeNetworkConfigurationPolicy");
+  const isByFleet = (node: ClusterNode) => mustBeTakenOff || wasGated(node);
   return releasing.filter((line) => {
     const node = nodeNameOf(ownerOfKey(line.claim)) ?? "";
     const { policy: own, enactment, report: state } = nodeObjectsOf(line, find);
-    if (!there.has(node)) return state === undefined && own === undefined;
+    const nodeOfIt = there.get(node);
+    if (nodeOfIt === undefined) return state === undefined && own === undefined;
     const fleet = find(keyOfEnactment(node, fleetName(policyOfKey(line.claim))));
     if (fleet !== undefined && mayApply(fleet, line)) return false;
     if (isGivenBy(line, listsIn(own))) return own !== undefined && isPlanned(own);
@@ -99,11 +102,12 @@ export function goneFromNodes(
     if (isReset) return (isProven || (isUnseen && !isNamed)) && !isOnItsWay(own, enactment);
     const isEnacted = own !== undefined && healthBy(own, enactment) === "available";
     if (isEnacted && isTakenOff(line, listsIn(own))) return isProven || (isUnseen && isNamed);
+    if (isProven && isByFleet(nodeOfIt) && objects.some((one) => isReplacedBy(one, line, node))) return true;
     if (!isProven || (own !== undefined && leavesOut(own, line, node, policies))) return false;
     // A handler makes the enactment before it applies the policy.
     if (own === undefined && (enactment !== undefined || policies.some((one) => isGivenBy(line, listsIn(one)))))
       return false;
-    if (own === undefined) return !mustBeTakenOff || objects.some((one) => isReplacedBy(one, line, node));
+    if (own === undefined) return !isByFleet(nodeOfIt);
     return isEnacted && isEnactedBefore(enactment, state);
   });
 }

@@ -3,17 +3,18 @@ import type { ClusterNode } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import type { Holdings, RenderedObject } from "../contract/integration.ts";
 import { fleetEnactment } from "./captured.ts";
-import type { Origin } from "./child.ts";
+import { cleanupName, type Origin } from "./child.ts";
 import { cleanupPolicy } from "./cleanup.ts";
 import { cleanupEnactment } from "./cleanup-form.ts";
 import type { DroppedRoutes } from "./dropped-routes.ts";
 import { expandPolicy } from "./expand.ts";
 import type { Leaving } from "./leaving.ts";
+import { keyOfPolicy } from "./node-objects.ts";
 import { asPolicy } from "./objects.ts";
 import type { Policy, PolicyObject } from "./policy.ts";
 import { nicsIn } from "./releasing.ts";
 import { claimName } from "./select.ts";
-import { hasGates } from "./shared-policy.ts";
+import { hasGates, isSharedCleanup } from "./shared-policy.ts";
 import { inItsWave } from "./sync-wave.ts";
 import { isGivenBy, listsOf } from "./taken-off.ts";
 
@@ -48,7 +49,16 @@ export class PolicyLines {
   private readonly left: LeftPolicies;
   private readonly droppedFor: DroppedFor;
 
-  constructor(live: LiveLines, leaving: Leaving, left: LeftPolicies, droppedFor: DroppedFor) {
+  private readonly find: (key: string) => Bag | undefined;
+
+  constructor(
+    live: LiveLines,
+    leaving: Leaving,
+    left: LeftPolicies,
+    droppedFor: DroppedFor,
+    find: (key: string) => Bag | undefined = () => undefined,
+  ) {
+    this.find = find;
     this.droppedFor = droppedFor;
     this.live = live;
     this.leaving = leaving;
@@ -98,12 +108,23 @@ export class PolicyLines {
   cleanupBeside(policy: Policy, node: ClusterNode): RenderedObject | undefined {
     const nics = nicsIn(policy.source);
     const others = this.leaving.of(policy.name, node).filter(({ interface: nic = "" }) => !nics.includes(nic));
-    return shared(policy, node, cleanupPolicy(policy, node, others));
+    return this.shared(policy, node, cleanupPolicy(policy, node, others));
   }
 
   /** The same as `cleanup`, in the fleet form. */
   sharedCleanup(policy: Origin, node: ClusterNode): RenderedObject | undefined {
-    return shared(policy, node, this.cleanup(policy, node));
+    return this.shared(policy, node, this.cleanup(policy, node));
+  }
+
+  /**
+   * Returns what one policy for many nodes does in the place of a clean-up policy. One with captures of its own reads the node, so it
+   * stays; so it does where a policy of somebody else has the name of the one for many.
+   */
+  private shared({ name }: Origin, node: ClusterNode, cleanup: PolicyObject | undefined): RenderedObject | undefined {
+    const there = this.find(keyOfPolicy(cleanupName(name)));
+    const isOthers = there !== undefined && !isSharedCleanup(there);
+    if (cleanup === undefined || cleanup.spec.capture !== undefined || !hasGates(name) || isOthers) return cleanup;
+    return cleanupEnactment(name, node, cleanup.spec.desiredState);
   }
 
   /** What is left to do on a node that a policy is for no more: to give addresses up. Undefined if there is nothing. */
@@ -121,10 +142,4 @@ export class PolicyLines {
       )
       .filter((object) => object !== undefined);
   }
-}
-
-/** Returns what one policy for many nodes does in the place of a clean-up policy. One with captures of its own reads the node, so it stays. */
-function shared({ name }: Origin, node: ClusterNode, cleanup: PolicyObject | undefined): RenderedObject | undefined {
-  if (cleanup === undefined || cleanup.spec.capture !== undefined || !hasGates(name)) return cleanup;
-  return cleanupEnactment(name, node, cleanup.spec.desiredState);
 }

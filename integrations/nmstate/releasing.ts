@@ -87,7 +87,9 @@ export function whyKept(
   if (report === undefined) return { why: `node ${name} has no report (kubectl get nns ${name})` };
   if (!namesNic(report, line.interface))
     return { why: `${reported} has no NIC ${line.interface}, which may come back with the address` };
-  if (health !== "failing") return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
+  const isAbout = !isShared || nicsIn(policy).includes(`${line.interface}`);
+  if (health !== "failing" || !isAbout)
+    return { why: left ?? `${reported} does not show NIC ${line.interface} without it` };
   return whyFailing(line, { name, child, isShared, state, cause: causeIn(enactment) });
 }
 

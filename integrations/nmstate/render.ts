@@ -49,7 +49,7 @@ export function renderPolicies(given: NmstateModel, facts: Facts, held: Holdings
     return known?.names.has(node.name) ? undefined : known?.policy;
   };
   const dropped: DroppedFor = (policy, node) => find && droppedRoutes(policy, node, find, policies);
-  const lines = new PolicyLines(live, leaving, left, dropped);
+  const lines = new PolicyLines(live, leaving, left, dropped, find);
   const instead = new Map<SourceObject, readonly RenderedObject[]>(
     model.own.map((one) => {
       const objects = isFleet && whyNotFleet(one.policy.source) === undefined ? fleetObjects : objectsOf;

@@ -1,4 +1,4 @@
-import { childLabels } from "../../schema/node.ts";
+import { type ClusterNode, childLabels, ownPrefix } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
@@ -11,6 +11,9 @@ import { cleanupName, fleetName } from "./child.ts";
 
 /** Such a policy selects the nodes whose gate has this value. */
 export const openGate = "open";
+
+/** A change of it has the handler of a node look at the policies of the node. It stays. */
+export const retryLabel = `${ownPrefix}retry`;
 
 const gatePrefix = "gate.nodeippool.nmstate.io/";
 const cleanupGatePrefix = "cleanup.nodeippool.nmstate.io/";
@@ -37,6 +40,11 @@ export function policyOfCleanupGate(label: string): string[] {
 
 export function isGate(label: string): boolean {
   return label.startsWith(gatePrefix) || label.startsWith(cleanupGatePrefix);
+}
+
+/** Returns whether a policy for many nodes selects a node, or did. */
+export function wasGated({ labels }: ClusterNode): boolean {
+  return labels.has(retryLabel) || [...labels.keys()].some(isGate);
 }
 
 /** Evaluates to nothing, so that a handler without captured states refuses the policy. */

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { cleanups } from "../../../integrations/nmstate/cleanups.ts";
 import { whyNotFleet } from "../../../integrations/nmstate/fleet.ts";
-import { fleetInCluster } from "../../../integrations/nmstate/in-cluster.ts";
+import { gates } from "../../../integrations/nmstate/gate.ts";
+import { fleetInCluster, nmstateInCluster } from "../../../integrations/nmstate/in-cluster.ts";
 import { asBag, type Bag, conditionOf } from "../../../schema/objects.ts";
 import { policy, pool } from "../../support/objects/controller-objects.ts";
 import { SimController } from "../../support/sim/controller.ts";
@@ -208,3 +209,50 @@ it.each([
   expect(whyNotFleet({ ...whole, spec: { ...asBag(whole.spec), ...spec } })).toBe(why);
   expect(whyNotFleet(policy("a", "p", "eth1"))).toBeUndefined();
 });
+
+it("an address on lo is taken off, too", async () => {
+  const sim = new SimController(undefined, undefined, undefined, [fleetInCluster]);
+  const gating = new SimReconciler(gates(true), sim.server);
+  sim.node("n1");
+  sim.create(pool("p", 1, 9) as never);
+  sim.create(policy("a", "p", "lo") as never);
+  await sim.pass(3000);
+  sim.remove(policyKind, "a");
+  for (let i = 0; i < 6; i++) {
+    await sim.pass(500);
+    await gating.pass(500);
+  }
+  const { labels } = (sim.object("Node", "n1") as { metadata: Bag }).metadata;
+  expect(labels).toHaveProperty(["cleanup.nodeippool.nmstate.io/a"], "open");
+});
+
+it("where somebody else's policy has the name of the one that takes addresses off, each node has a clean-up policy of its own", async () => {
+  const { sim } = begin();
+  const spec = { capture: { base: 'interfaces.name=="eth7"' }, desiredState: { interfaces: [] } };
+  sim.create({ apiVersion: "nmstate.io/v1", kind: policyKind, metadata: { name: "a---cleanup" }, spec } as never);
+  await sim.pass(3000);
+  sim.remove(policyKind, "a");
+  await sim.pass(3000);
+  const names = sim.all(policyKind).map(({ metadata }) => metadata.name);
+  expect(names).toEqual(expect.arrayContaining(["a---cleanup", "a--n1", "a--n2"]));
+  expect(sim.object(policyKind, "a---cleanup")?.spec).toEqual(spec);
+});
+
+it.each([
+  ["in the fleet form", fleetInCluster],
+  ["after a downgrade", nmstateInCluster],
+])(
+  "an enactment that somebody deletes while its handler is about to apply it: the address stays the node's until a clean-up is enacted, %s",
+  async (_, after) => {
+    const { sim } = begin();
+    await sim.pass(3000);
+    sim.remove(enactmentKind, "n1.a---fleet");
+    const labels = { "kubernetes.io/hostname": "n1", "nodeippool.nmstate.io/retry": "1" };
+    sim.change("Node", "n1", ({ metadata, ...rest }) => ({ ...rest, metadata: { ...asBag(metadata), labels } }));
+    sim.shows("n1");
+    const next = new SimController(undefined, undefined, undefined, [after], sim.server);
+    next.record = sim.record;
+    await next.pass(60_000);
+    expect(next.lines()).toContain("10.0.1.1 Node/n1/a/address releasing");
+  },
+);

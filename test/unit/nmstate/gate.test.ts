@@ -77,12 +77,16 @@ it("a policy of somebody else with such a name opens no gate", () => {
   expect(labelsFor({}, enactment(both), [theirs])).toBeUndefined();
 });
 
-it("a clean-up policy of the node closes the gate", () => {
-  const own = {
+it("a clean-up policy of the node closes the gate if it is about the same NIC", () => {
+  const own = (name: string) => ({
     ...{ apiVersion: policy.apiVersion, kind: policy.kind, metadata: { name: "a--n1" } },
-    spec: { desiredState: { interfaces: [{ name: "eth1", ipv4: { enabled: false } }] } },
-  };
-  expect(labelsFor({ [gate]: "open" }, enactment(both), [policy, own])).toEqual({ [gate]: null });
+    spec: { desiredState: { interfaces: [{ name, ipv4: { enabled: false } }] } },
+  });
+  const open = { [gate]: "open", [retry]: "1" };
+  const served = enactment(both, { isDesired: true, ...is("Available") });
+  expect(labelsFor(open, served, [policy, own("eth1")])).toEqual({ [gate]: null });
+  // One that fails on a NIC that is not there holds up no other.
+  expect(labelsFor(open, served, [policy, own("eth9")])).toBeUndefined();
 });
 
 const cleanup = sharedCleanup("b");

@@ -5,7 +5,7 @@ import { type Bag, conditionOf, placeless } from "../../schema/objects.ts";
 import { hasTemplate } from "../../schema/template.ts";
 import type { Facts } from "../contract/integration.ts";
 import { isManaged } from "../contract/managed-by.ts";
-import { keyOf, labelsOf } from "../contract/object-metadata.ts";
+import { keyOf, labelsOf, nameOf } from "../contract/object-metadata.ts";
 import { capturedIn, isFleetEnactment, isServedBy, nodeOfEnactment } from "./captured.ts";
 import { fleetName, nodeOf } from "./child.ts";
 import { healthBy } from "./enactment.ts";
@@ -44,7 +44,8 @@ interface Circumstances {
  *  there    | shows the NIC without the address | on its way                                   | in doubt
  *  there    | shows the NIC without the address | none, but it is still enacted                | in doubt; gone in a reset
  *  there    | shows the NIC without the address | none, but another one gives it               | in doubt; gone in a reset
- *  there    | shows the NIC without the address | any; an enactment of the fleet form gives the NIC another one | gone
+ *  there    | shows the NIC without the address | any; the node had the fleet form, and by that, or by another policy | gone
+ *           |                                   |  that is enacted, the NIC has other addresses |
  *  there    | shows the NIC without the address | none, nor is it enacted                      | gone; in doubt if `mustBeTakenOff`
  *  there    | names the NIC otherwise           | any other, or none                           | in doubt
  *  there    | does not name the NIC             | on its way                                   | in doubt
@@ -102,7 +103,7 @@ export function goneFromNodes(
     if (isReset) return (isProven || (isUnseen && !isNamed)) && !isOnItsWay(own, enactment);
     const isEnacted = own !== undefined && healthBy(own, enactment) === "available";
     if (isEnacted && isTakenOff(line, listsIn(own))) return isProven || (isUnseen && isNamed);
-    if (isProven && isByFleet(nodeOfIt) && objects.some((one) => isReplacedBy(one, line, node))) return true;
+    if (isProven && isByFleet(nodeOfIt) && objects.some((one) => isReplacedBy(one, line, node, find))) return true;
     if (!isProven || (own !== undefined && leavesOut(own, line, node, policies))) return false;
     // A handler makes the enactment before it applies the policy.
     if (own === undefined && (enactment !== undefined || policies.some((one) => isGivenBy(line, listsIn(one)))))
@@ -118,8 +119,13 @@ function mayApply(enactment: Bag, { address }: Allocation): boolean {
   return asEnactment(enactment).status.isDesired !== true || isTrying(enactment) || capturedIn(enactment).some(isIt);
 }
 
-/** Returns whether a handler has put another address in the place of a line, by an enactment of the fleet form. */
-function isReplacedBy(object: Bag, { interface: nic, address }: Allocation, node: string): boolean {
+/** Returns whether a handler has put other addresses in the place of a line, by an enactment of the fleet form or by another policy of the node. */
+function isReplacedBy(object: Bag, line: Allocation, node: string, find: (key: string) => Bag | undefined): boolean {
+  const { interface: nic, address } = line;
+  if (object.kind === "NodeNetworkConfigurationPolicy") {
+    if (nodeOf(object) !== node || !isTakenOff(line, listsIn(object))) return false;
+    return healthBy(object, find(keyOfEnactment(node, nameOf(object)))) === "available";
+  }
   if (!isFleetEnactment(object) || nodeOfEnactment(object) !== node || !isServedBy(object)) return false;
   return capturedIn(object).some((one) => {
     const other = parseAddress(one.ip).value;

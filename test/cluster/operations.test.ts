@@ -110,7 +110,7 @@ describe("operating the controller on a real API server", () => {
       expect.stringContaining(`NodeIPPool/${pool}: The IP pool is exhausted: ${waiting}`),
     );
     const node = expect.stringContaining(
-      "Node/extra16: This node waits for addresses of NodeIPPool traffic-1, traffic-2, ",
+      "Node/extra16: This node waits for addresses of NodeIPPool traffic-1, which is exhausted, and of traffic-2, ",
     );
     await expect.poll(() => events("ExhaustedIPPool"), patient).toEqual(expect.arrayContaining([node, ...full]));
   });

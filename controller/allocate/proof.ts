@@ -81,6 +81,7 @@ export class Proof {
 
   /** Those that integrations say to be off their owners. */
   proven(lines: readonly Allocation[], inputs: Inputs, isReset: boolean): Allocation[] {
+    if (lines.length === 0) return [];
     const facts = factsOf(this.world, inputs);
     return this.deps.integrations.flatMap(({ recording, isClaim }) => {
       const own = lines.filter(({ claim }) => isClaim(claim));

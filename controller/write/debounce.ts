@@ -1,3 +1,4 @@
+import { objectKey } from "../../integrations/contract/object-key.ts";
 import { uidOf } from "../../integrations/contract/object-metadata.ts";
 import type { Step } from "../../integrations/contract/step.ts";
 
@@ -6,7 +7,7 @@ import type { Step } from "../../integrations/contract/step.ts";
  * look on: that of the server is never compared with it, and whoever is started anew waits longer.
  */
 export class Debounce {
-  /** Since when each step is right: by the name that is looked at, and the object, or its key where only an Event is about it. */
+  /** Since when each step is right: by the name that is looked at, and the object, or its key where it may not be there yet, or only an Event is about it. */
   private readonly since = new Map<string, ReadonlyMap<string, number>>();
 
   /** Those of these that are to be taken now, and in how many milliseconds to look again for the others. */
@@ -16,7 +17,7 @@ export class Debounce {
     const left: number[] = [];
     const due = steps.filter((step) => {
       if (!("after" in step) || step.after === undefined) return true;
-      const key = step.verb === "warn" ? step.about : uidOf({ ...step.object });
+      const key = step.verb === "warn" ? step.about : step.verb === "put" ? objectKey(step.object) : uidOf(step.object);
       const start = before?.get(key) ?? now;
       since.set(key, start);
       const ms = start + step.after - now;

@@ -16,7 +16,8 @@ export type Step =
   | {
       readonly verb: "delete";
       readonly object: Bag;
-      readonly needs: Needs /** As for a change. */;
+      readonly needs: Needs;
+      /** As for a change. */
       readonly after?: number;
     }
   /** Changes these fields as a merge patch does, if the object is still as it is seen. */

@@ -47,6 +47,11 @@ export function isCleanupEnactment(object: Bag): boolean {
   return isCleanupName(policyOfEnactment(object));
 }
 
+/** Returns whether an enactment is of a policy for many nodes, whoever made it. */
+export function isSharedEnactment(object: Bag): boolean {
+  return isFleetEnactment(object) || isCleanupEnactment(object);
+}
+
 /** Returns the state that an enactment has a node get, with nothing left of what was taken off. */
 export function cleanedBy(enactment: Bag): Bag {
   return raw(asCaptured(asEnactment(enactment).status.capturedStates[capture]).state);
@@ -56,7 +61,7 @@ export function cleanedBy(enactment: Bag): Bag {
 export function saidIn(enactment: Bag): Bag {
   if (!isCleanupEnactment(enactment)) return capturedPart(enactment);
   const { interfaces, routes } = asDesiredState(cleanedBy(enactment));
-  return { interfaces: partsOf(interfaces), routes: asList(routes.config).length };
+  return { interfaces: sectionsOf(interfaces), routes: asList(routes.config).length };
 }
 
 /** Returns what is kept of the states in an enactment: what it captures, and whether its desired state has all of that. */
@@ -64,13 +69,13 @@ export function keepStates(enactment: Bag): Bag {
   if (isFleetEnactment(enactment)) return keepCaptured(enactment);
   if (!isCleanupEnactment(enactment)) return {};
   const { capturedStates, desiredState } = asEnactment(enactment).status;
-  const captured = partsOf(asDesiredState(cleanedBy(enactment)).interfaces);
-  const desired = new Set(partsOf(asDesiredState(desiredState).interfaces));
+  const captured = sectionsOf(asDesiredState(cleanedBy(enactment)).interfaces);
+  const desired = new Set(sectionsOf(asDesiredState(desiredState).interfaces));
   return { capturedStates, isDesired: captured.length > 0 && captured.every((one) => desired.has(one)) };
 }
 
-/** Returns what NICs have after it, each as a text. */
-function partsOf(interfaces: readonly Nic[]): string[] {
+/** Returns what each family of these NICs is to have, as a text. */
+function sectionsOf(interfaces: readonly Nic[]): string[] {
   const section = ({ enabled, dhcp, autoconf, address }: Section) =>
     asTruth(enabled) === false
       ? "off"

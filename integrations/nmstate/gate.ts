@@ -6,7 +6,7 @@ import type { Step } from "../contract/step.ts";
 import { watchedNodes } from "../contract/watched-nodes.ts";
 import { capturedIn, isFleetEnactment, nodeOfEnactment, policyOfEnactment, unknownNic } from "./captured.ts";
 import { childName, hashOf, nodeOf } from "./child.ts";
-import { cleanedBy, isCleanupEnactment, saidIn } from "./cleanup-form.ts";
+import { cleanedBy, isCleanupEnactment, isSharedEnactment, saidIn } from "./cleanup-form.ts";
 import { hasCondition } from "./enactment.ts";
 import { retryAnnotation } from "./fleet.ts";
 import { keyOfPolicy } from "./node-objects.ts";
@@ -18,6 +18,7 @@ import {
   isFleetPolicy,
   isGate,
   isSharedCleanup,
+  isSharedPolicy,
   openGate,
   originOf,
   retryLabel,
@@ -48,8 +49,8 @@ export function gates(isFleet: boolean): Reconciler {
     kinds: [watchedNodes, ...nmstateKinds.filter(({ kind }) => kind !== "NodeNetworkState")],
     belongsTo: (object) => {
       if (object.kind === "Node") return isFleet || Object.keys(labelsOf(object)).some(isGate) ? [nameOf(object)] : [];
-      if (object.kind !== policyKind) return isShared(object) ? [nodeOfEnactment(object)] : [];
-      if (isFleetPolicy(object) || isSharedCleanup(object)) return "all";
+      if (object.kind !== policyKind) return isSharedEnactment(object) ? [nodeOfEnactment(object)] : [];
+      if (isSharedPolicy(object)) return "all";
       return isFleet && givesNone(object) ? [nodeOf(object) ?? []].flat().map(String) : [];
     },
     steps: (_, belonging, find) => {
@@ -66,7 +67,7 @@ function stepsFor(node: Bag, belonging: readonly Bag[], find: (key: string) => B
     const policy = find(keyOfPolicy(policyOfEnactment(one)));
     const own = policy && find(keyOfPolicy(childName(originOf(policy), nameOf(node))));
     const all = own !== undefined && givesNone(own) ? [...cleanups, own] : cleanups;
-    return isFleetEnactment(one) && isCleanedUp(one, all) ? [] : (stateOf(one, node, find) ?? []);
+    return isFleetEnactment(one) && isCleanedUp(one, all) ? [] : (stateOf(one, node, policy) ?? []);
   });
   const open = new Set(seen.flatMap(({ gate, isOpen }) => (isOpen ? gate : [])));
   const labels = labelsOf(node);
@@ -82,11 +83,6 @@ function stepsFor(node: Bag, belonging: readonly Bag[], find: (key: string) => B
   ];
   if (changes.length === 0) return [];
   return [{ verb: "change", object: node, fields: { metadata: { labels: Object.fromEntries(changes) } } }];
-}
-
-/** Returns whether an enactment is of a policy for many nodes. */
-function isShared(enactment: Bag): boolean {
-  return isFleetEnactment(enactment) || isCleanupEnactment(enactment);
 }
 
 /** Returns whether a policy of one node gives no address: it takes some off. */
@@ -114,8 +110,7 @@ interface GateState {
   readonly retry?: unknown;
 }
 
-function stateOf(enactment: Bag, node: Bag, find: (key: string) => Bag | undefined): GateState | undefined {
-  const policy = find(keyOfPolicy(policyOfEnactment(enactment)));
+function stateOf(enactment: Bag, node: Bag, policy: Bag | undefined): GateState | undefined {
   if (policy === undefined && isOwnCleanup(enactment) && nicsOff(enactment).length > 0)
     return { enactment, gate: cleanupGateOf(originOf(enactment)), isOpen: true, mustLook: false };
   if (policy === undefined || isDeleting(policy)) return undefined;

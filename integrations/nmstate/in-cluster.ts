@@ -7,9 +7,9 @@ import type { Known } from "../contract/known.ts";
 import type { Step } from "../contract/step.ts";
 import { isReadyNode } from "../contract/watched-nodes.ts";
 import { asksHere } from "./asks-here.ts";
-import { isFleetEnactment, usesOfEnactment } from "./captured.ts";
+import { usesOfEnactment } from "./captured.ts";
 import { fleetName } from "./child.ts";
-import { isCleanupEnactment } from "./cleanup-form.ts";
+import { isSharedEnactment } from "./cleanup-form.ts";
 import { healthBy } from "./enactment.ts";
 import { whyNotFleet } from "./fleet.ts";
 import { formSteps } from "./fleet-steps.ts";
@@ -30,7 +30,7 @@ function report(known: Known, facts: Facts, isFleet: boolean): Step[] {
   const { value: policy } = parsed;
   if (policy === undefined) return standing(parsed, known, facts);
   if (!asksHere(policy, facts)) return [];
-  const whyNot = whyNotFleet(known.object);
+  const whyNot = isFleet ? whyNotFleet(known.object) : undefined;
   const form = isFleet ? inForm(policy, whyNot) : "";
   return [...formSteps(policy, known, facts, isFleet && whyNot === undefined), ...standing(parsed, known, facts, form)];
 }
@@ -101,8 +101,7 @@ function inCluster(isFleet: boolean): ClusterIntegration<NmstateModel> {
     report: (known, facts) => report(known, facts, isFleet),
     made: {
       // Its handler makes it again where somebody has deleted it.
-      takesOver: (object, _, wanted) =>
-        wanted !== undefined && (isFleetEnactment(object) || isCleanupEnactment(object)),
+      takesOver: (object, _, wanted) => wanted !== undefined && isSharedEnactment(object),
       rollout: {
         // Handlers see to it themselves.
         limit: (policy, made) => (hasFleet(policy) ? Number.POSITIVE_INFINITY : limit(policy, made)),

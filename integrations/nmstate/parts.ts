@@ -11,7 +11,7 @@ import { isCleanupEnactment } from "./cleanup-form.ts";
 import { healthBy } from "./enactment.ts";
 import type { Count } from "./policy-status.ts";
 import { policyKind } from "./recording.ts";
-import { isFleetPolicy, isSharedCleanup } from "./shared-policy.ts";
+import { isFleetPolicy, isSharedCleanup, isSharedPolicy } from "./shared-policy.ts";
 
 /** How one node fares with a policy: with one of its own, or with its enactment of the one for many nodes. */
 export interface Part {
@@ -25,7 +25,7 @@ export function partsOf(policy: string, made: Known["made"]): Part[] {
   const fleet = made.find(({ object }) => isFleetPolicy(object))?.object;
   const cleanup = made.find(({ object }) => isSharedCleanup(object))?.object;
   return made.flatMap(({ object, about }): Part[] => {
-    if (object === fleet || object === cleanup) return [];
+    if (isSharedPolicy(object)) return [];
     if (object.kind === policyKind) {
       const node = `${nodeOf(object)}`;
       return [{ node, isOwn: nameOf(object) === childName(policy, node), health: healthBy(object, about[0]) }];

@@ -48,7 +48,6 @@ export class PolicyLines {
   private readonly leaving: Leaving;
   private readonly left: LeftPolicies;
   private readonly droppedFor: DroppedFor;
-
   private readonly find: (key: string) => Bag | undefined;
 
   constructor(
@@ -121,9 +120,9 @@ export class PolicyLines {
    * stays; so it does where a policy of somebody else has the name of the one for many.
    */
   private shared({ name }: Origin, node: ClusterNode, cleanup: PolicyObject | undefined): RenderedObject | undefined {
+    if (cleanup === undefined || cleanup.spec.capture !== undefined || !hasGates(name)) return cleanup;
     const there = this.find(keyOfPolicy(cleanupName(name)));
-    const isOthers = there !== undefined && !isSharedCleanup(there);
-    if (cleanup === undefined || cleanup.spec.capture !== undefined || !hasGates(name) || isOthers) return cleanup;
+    if (there !== undefined && !isSharedCleanup(there)) return cleanup;
     return cleanupEnactment(name, node, cleanup.spec.desiredState);
   }
 

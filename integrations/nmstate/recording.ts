@@ -16,7 +16,7 @@ import { evidenceOf, keyOfPolicy } from "./node-objects.ts";
 import { asDesiredState, asEnactment, asNic, asPolicy, asReport, type Nic } from "./objects.ts";
 import { usesPools } from "./policy.ts";
 import { setsResolver } from "./resolver-conflicts.ts";
-import { isFleetPolicy, isSharedCleanup, originOf } from "./shared-policy.ts";
+import { isFleetPolicy, isSharedPolicy, originOf } from "./shared-policy.ts";
 
 export const policyKind = "NodeNetworkConfigurationPolicy";
 export const enactmentKind = "NodeNetworkConfigurationEnactment";
@@ -35,7 +35,7 @@ export const nmstateKinds: readonly WatchedKind[] = [
       const interfaces = state.interfaces.map(keepGiven);
       const config = asList(state.routes.config).map(keepRoute);
       const { nodeSelector, capture } = asPolicy(policy).spec;
-      const selection = isFleetPolicy(policy) || isSharedCleanup(policy) ? { nodeSelector, capture } : {};
+      const selection = isSharedPolicy(policy) ? { nodeSelector, capture } : {};
       return {
         spec: { ...selection, desiredState: { interfaces, ...(config.length === 0 ? {} : { routes: { config } }) } },
       };
@@ -119,8 +119,7 @@ function concerns(object: Bag): Concern {
   const policies = (policy: unknown) => (typeof policy === "string" ? [keyOfPolicy(policy)] : []);
   switch (object.kind) {
     case policyKind:
-      if (isFleetPolicy(object) || isSharedCleanup(object))
-        return { owners: "all", sources: policies(originOf(object)) };
+      if (isSharedPolicy(object)) return { owners: "all", sources: policies(originOf(object)) };
       if (usesPools(object)) return { owners: "all", sources: policies(name) };
       if (nodeOf(object) === undefined && setsResolver(object)) return { owners: "all", sources: [] };
       // Where a plan has a policy for a node, the node asks for nothing.

@@ -2,7 +2,7 @@ import { type ClusterNode, childLabels, ownPrefix } from "../../schema/node.ts";
 import type { Bag } from "../../schema/objects.ts";
 import { isManaged } from "../contract/managed-by.ts";
 import { labelsOf, nameOf } from "../contract/object-metadata.ts";
-import { cleanupName, fleetName } from "./child.ts";
+import { cleanupName, fleetName, labelValue } from "./child.ts";
 
 /*
  * Of a policy in the fleet form the controller makes policies for many nodes: one that gives addresses, and, while some are to be taken
@@ -18,9 +18,9 @@ export const retryLabel = `${ownPrefix}retry`;
 const gatePrefix = "gate.nodeippool.nmstate.io/";
 const cleanupGatePrefix = "cleanup.nodeippool.nmstate.io/";
 
-/** Returns whether a policy may have gates: the name of a label is as long at most. */
+/** Returns whether a policy may have gates: a label holds its name whole. */
 export function hasGates(policy: string): boolean {
-  return policy.length <= 63;
+  return labelValue(policy) === policy;
 }
 
 /** Returns the label of the nodes that have their addresses for a policy. */
@@ -63,4 +63,9 @@ export function isFleetPolicy(object: Bag): boolean {
 /** Returns whether an object is the one policy that takes addresses of another off nodes. */
 export function isSharedCleanup(object: Bag): boolean {
   return isManaged(object) && nameOf(object) === cleanupName(originOf(object));
+}
+
+/** Returns whether an object is either of these. */
+export function isSharedPolicy(object: Bag): boolean {
+  return isFleetPolicy(object) || isSharedCleanup(object);
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { managedBy } from "../../../integrations/contract/managed-by.ts";
+import { managedBy, marked } from "../../../integrations/contract/managed-by.ts";
 import { keyOf } from "../../../integrations/contract/object-metadata.ts";
 import { cleanupEnactment, sharedCleanup } from "../../../integrations/nmstate/cleanup-form.ts";
 import { gates } from "../../../integrations/nmstate/gate.ts";
@@ -89,35 +89,26 @@ it("a clean-up policy of the node closes the gate if it is about the same NIC", 
   expect(labelsFor(open, served, [policy, own("eth9")])).toBeUndefined();
 });
 
-const cleanup = sharedCleanup("b");
+const cleanup: Bag = { ...marked(sharedCleanup("b")) };
 const cleanupGate = "cleanup.nodeippool.nmstate.io/b";
-const marked = {
-  ...cleanup,
-  metadata: { ...cleanup.metadata, labels: { ...managedBy, ...asBag(cleanup.metadata.labels) } },
-};
-const off = (nic: string, status: Bag = {}, own: Bag = managedBy): Bag => {
+const off = (nic: string, status: Bag = {}, isManaged = true): Bag => {
   const desiredState = { interfaces: [{ name: nic, ipv4: { enabled: false } }] };
-  const {
-    metadata,
-    status: captured,
-    ...rest
-  } = cleanupEnactment("b", { name: "n1", labels: new Map(), bare: false }, desiredState);
-  const labels = { ...asBag(metadata.labels), ...own };
-  return { ...rest, metadata: { ...metadata, labels }, status: { ...asBag(captured), ...status } };
+  const made = cleanupEnactment("b", { name: "n1", labels: new Map(), bare: false }, desiredState);
+  return { ...(isManaged ? marked(made) : made), status: { ...asBag(made.status), ...status } };
 };
 
 it.each<[string, Bag, Bag, Bag | undefined]>([
   ["what is to be taken off is there", {}, off("eth9"), { [cleanupGate]: "open", [retry]: text }],
   ["it is taken off", { [cleanupGate]: "open" }, off("eth9", { isDesired: true, ...is("Available") }), undefined],
   ["the handler wrote over it", { [cleanupGate]: "open" }, off("eth9", is("Available")), { [retry]: text }],
-  ["a handler made it anew", { [cleanupGate]: "open" }, off("eth9", {}, {}), { [cleanupGate]: null }],
+  ["a handler made it anew", { [cleanupGate]: "open" }, off("eth9", {}, false), { [cleanupGate]: null }],
 ])("a clean-up of many nodes: %s", (_, labels, made, expected) => {
-  expect(labelsFor(labels, made, [marked])).toEqual(expected);
+  expect(labelsFor(labels, made, [cleanup])).toEqual(expected);
 });
 
 it("where a clean-up takes addresses off a NIC, no other policy gives it one meanwhile", () => {
   const there = node({ role: "worker" });
-  const find = (key: string) => [policy, marked].find((one) => keyOf(one) === key);
+  const find = (key: string) => [policy, cleanup].find((one) => keyOf(one) === key);
   const gatesBeside = (nic: string) => {
     const [step] = gates(true).steps("n1", [there, enactment(both), off(nic)], find);
     return Object.keys(asBag(asBag((step as { fields: Bag }).fields.metadata)?.labels) ?? {});
